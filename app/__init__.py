@@ -1,0 +1,1 @@
+"""Everything that runs: link, robot side, operator side, station, scene and console."""

@@ -1,0 +1,1 @@
+"""The 1 kHz control path: the tick, the compiled loop and its mailboxes."""

@@ -1,0 +1,1 @@
+"""Package data: robots, links and images, found through importlib.resources."""

@@ -1,0 +1,102 @@
+"""Compilation of kernels and the small linear algebra that they share.
+
+A kernel is a plain function over numbers and flat arrays that numba compiles
+without the global interpreter lock. Compiled code is kept in a cache folder whose
+name carries a digest of every kernel source: numba alone does not notice that a
+called kernel in another file has changed.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import platformdirs
+from numpy.typing import NDArray
+
+__all__ = [
+    "FloatArray",
+    "IntArray",
+    "cholesky_solve",
+    "kernel",
+    "kernel_cache_folder",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_ROOT = Path(__file__).resolve().parent.parent
+_KERNEL_SOURCES = ("models", "app/control", "app/robot", "app/teleop")
+
+
+def kernel_cache_folder() -> Path:
+    """Name the folder of compiled kernels for exactly these sources.
+
+    Returns:
+        A folder below the user's cache, or below LIMBLINK_CACHE where it is set.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    for folder in _KERNEL_SOURCES:
+        for source in sorted((_ROOT / folder).glob("*.py")):
+            digest.update(source.name.encode())
+            digest.update(source.read_bytes())
+    base = os.environ.get("LIMBLINK_CACHE") or platformdirs.user_cache_dir("limblink")
+    return Path(base) / f"kernels-{digest.hexdigest()[:16]}"
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = str(kernel_cache_folder())
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile a function for the 1 kHz path: no GIL, cached, IEEE arithmetic.
+
+    Arguments go model, inputs, `_out`; a kernel writes only what ends in `_out` or
+    is a Data, returns a status or a number, and never raises.
+    """
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast("_Function", compiled)
+
+
+@kernel
+def cholesky_solve(
+    matrix_out: FloatArray, right_hand_side_out: FloatArray, size: int
+) -> int:
+    """Solve a symmetric positive definite system in place.
+
+    Args:
+        matrix_out: leading (size, size) block is the matrix [any unit]; its lower
+            triangle is overwritten by the factor.
+        right_hand_side_out: (size,) right-hand side, overwritten by the solution.
+        size: number of unknowns.
+
+    Returns:
+        0, or 1 where a pivot is not positive or not finite (outputs then undefined).
+    """
+    for i in range(size):
+        for j in range(i + 1):
+            total = matrix_out[i, j]
+            for k in range(j):
+                total -= matrix_out[i, k] * matrix_out[j, k]
+            if i == j:
+                if not (total > 0.0 and total < np.inf):
+                    return 1
+                matrix_out[i, i] = np.sqrt(total)
+            else:
+                matrix_out[i, j] = total / matrix_out[j, j]
+    for i in range(size):
+        total = right_hand_side_out[i]
+        for k in range(i):
+            total -= matrix_out[i, k] * right_hand_side_out[k]
+        right_hand_side_out[i] = total / matrix_out[i, i]
+    for i in range(size - 1, -1, -1):
+        total = right_hand_side_out[i]
+        for k in range(i + 1, size):
+            total -= matrix_out[k, i] * right_hand_side_out[k]
+        right_hand_side_out[i] = total / matrix_out[i, i]
+    return 0

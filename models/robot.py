@@ -1,0 +1,125 @@
+"""The constant Model of a whole robot and the mutable Data that kernels advance.
+
+Every field is a flat array, so that the same compiled kernels serve any robot.
+L limbs, S segments in all, T tendons in all, Q quadrature points a segment.
+
+Segment coordinates are (Δx, Δy, δℓ): Δx = θ cos φ and Δy = θ sin φ [rad], free of the
+singularity at θ = 0 (Della Santina 2020, divided by his d because these limbs taper
+and have no single d), and δℓ [m], the change of arc length from the rest length.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from models.numerics import FloatArray, IntArray
+
+__all__ = ["RobotData", "RobotModel", "allocate_robot_data"]
+
+
+class RobotModel(NamedTuple):
+    """Constant parameters of a robot, SI units.
+
+    The base frame of a limb has z along the straight limb, away from the hull. The
+    hull frame has x forward, y to port, z up.
+    """
+
+    limb_segment_start: IntArray
+    """(L+1,) segments of limb i are start[i] .. start[i+1]-1."""
+    limb_tendon_start: IntArray
+    """(L+1,) tendons of limb i are start[i] .. start[i+1]-1."""
+    pose_base_to_hull: FloatArray
+    """(L, 4, 4) homogeneous pose of each limb's base frame in the hull frame [m]."""
+    tip_speed_limit: FloatArray
+    """(L,) greatest commanded tip speed [m/s]."""
+    segment_length: FloatArray
+    """(S,) rest arc length [m]."""
+    segment_radius: FloatArray
+    """(S, 2) radius of the section at the segment's start and end [m]; linear."""
+    bend_limit: FloatArray
+    """(S,) greatest bending angle θ [rad]."""
+    extension_range: FloatArray
+    """(S, 2) least and greatest δℓ [m]."""
+    rest_coordinates: FloatArray
+    """(S, 3) rest posture (Δx, Δy, δℓ) [rad, rad, m] for the null space."""
+    bend_rate_limit: FloatArray
+    """(S,) greatest commanded |d(Δx, Δy)/dt| [rad/s]."""
+    extension_rate_limit: FloatArray
+    """(S,) greatest commanded |dδℓ/dt| [m/s]."""
+    density: FloatArray
+    """(S,) material density [kg/m3]."""
+    young_modulus: FloatArray
+    """(S,) [Pa]."""
+    viscosity: FloatArray
+    """(S,) Kelvin-Voigt shear viscosity [Pa s]; extension and bending see 3x it."""
+    drag_normal: FloatArray
+    """(S,) normal drag coefficient C_n, Renda 2018 eq. 11."""
+    drag_tangent: FloatArray
+    """(S,) tangential drag coefficient C_t, Renda 2018 eq. 11."""
+    added_mass: FloatArray
+    """(S,) added mass coefficient B of the normal direction, Renda 2018 eq. 13."""
+    tendon_angle: FloatArray
+    """(T,) azimuth about the limb's z axis [rad]."""
+    tendon_offset_ratio: FloatArray
+    """(T,) distance from the backbone over the local section radius."""
+    tendon_termination: IntArray
+    """(T,) index in the limb (0 = proximal) of the segment at whose end it is tied."""
+    tendon_stiffness: FloatArray
+    """(T,) axial stiffness of the cable and its seat [N/m]."""
+    tendon_damping: FloatArray
+    """(T,) [N s/m]."""
+    tendon_tension_limit: FloatArray
+    """(T,) greatest tension the winch can hold [N]."""
+    tendon_pretension: FloatArray
+    """(T,) tension at the straight rest posture [N]."""
+    servo_time_constant: FloatArray
+    """(T,) first-order lag of the winch [s]."""
+    servo_speed_limit: FloatArray
+    """(T,) greatest winding speed [m/s]."""
+    gravity_in_hull: FloatArray
+    """(3,) [m/s2]."""
+    water_density: FloatArray
+    """(1,) [kg/m3]."""
+    quadrature_node: FloatArray
+    """(Q,) Gauss-Legendre nodes on 0..1 of a segment."""
+    quadrature_weight: FloatArray
+    """(Q,) weights, summing to 1."""
+
+
+class RobotData(NamedTuple):
+    """Mutable state of one copy of the robot: the local model, or the plant."""
+
+    coordinates: FloatArray
+    """(S, 3) (Δx, Δy, δℓ) [rad, rad, m]."""
+    rates: FloatArray
+    """(S, 3) their time derivatives [rad/s, rad/s, m/s]."""
+    servo_length: FloatArray
+    """(T,) length of tendon paid out by each winch [m]."""
+    tension: FloatArray
+    """(T,) tension in each tendon [N]."""
+    tip_wrench: FloatArray
+    """(L, 6) external moment [N m] then force [N] at each tip, hull frame."""
+    status: IntArray
+    """(L,) 0, or the code of the fault that froze the limb."""
+
+
+def allocate_robot_data(model: RobotModel) -> RobotData:
+    """Make the Data of a robot: straight, at rest, tendons without tension.
+
+    Args:
+        model: the robot.
+
+    Returns:
+        Zeroed arrays of the shapes in `RobotData`.
+    """
+    limbs = model.tip_speed_limit.size
+    segments = model.segment_length.size
+    tendons = model.tendon_angle.size
+    return RobotData(
+        coordinates=np.zeros((segments, 3)),
+        rates=np.zeros((segments, 3)),
+        servo_length=np.zeros(tendons),
+        tension=np.zeros(tendons),
+        tip_wrench=np.zeros((limbs, 6)),
+        status=np.zeros(limbs, dtype=np.int64),
+    )
