@@ -50,6 +50,8 @@ class RobotModel(NamedTuple):
     """(S,) material density [kg/m3]."""
     young_modulus: FloatArray
     """(S,) [Pa]."""
+    axial_stiffness_ratio: FloatArray
+    """(S,) axial stiffness over E A: the cable tube and sheaths carry it too."""
     viscosity: FloatArray
     """(S,) Kelvin-Voigt shear viscosity [Pa s]; extension and bending see 3x it."""
     drag_normal: FloatArray

@@ -46,6 +46,7 @@ class MaterialParameters(Parameters):
     density_kg_m3: Annotated[float, Field(ge=500.0, le=5000.0)]
     young_modulus_kpa: Annotated[float, Field(ge=1.0, le=1e5)]
     poisson_ratio: Annotated[float, Field(ge=0.0, le=0.5)]
+    axial_stiffness_ratio: Annotated[float, Field(ge=1.0, le=1000.0)]
     viscosity_pa_s: Annotated[float, Field(ge=0.0, le=1e5)]
     tensile_strength_mpa: Annotated[float, Field(gt=0.0, le=100.0)]
 
@@ -244,6 +245,7 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
         extension_rate_limit=every(segments, robot.limits.extension_rate_mm_s * 1e-3),
         density=every(segments, robot.material.density_kg_m3),
         young_modulus=every(segments, robot.material.young_modulus_kpa * 1e3),
+        axial_stiffness_ratio=every(segments, robot.material.axial_stiffness_ratio),
         viscosity=every(segments, robot.material.viscosity_pa_s),
         drag_normal=every(segments, robot.hydrodynamics.drag_normal),
         drag_tangent=every(segments, robot.hydrodynamics.drag_tangent),
