@@ -186,6 +186,7 @@ class Mailbox(Generic[_Block]):
         )
         if create and self.shared[0] % 2 == 1:
             self.shared[0] += 1  # a writer died in the middle; we are the writer now
+        self.layout = layout
         self.local_words = np.zeros(layout.words, dtype=np.int64)
         self.local = layout.view(self.local_words)
         self.scratch = np.zeros(layout.words, dtype=np.int64)

@@ -1,0 +1,381 @@
+"""The 1 kHz loop: one compiled kernel, waiting included, in a thread of its own.
+
+It never takes the GIL: sleeping, reading the mailboxes, the tick, publishing and
+counting are one nogil kernel on the absolute grid of clock_nanosleep. A late start is
+counted, a missed grid point is skipped and counted, never made up in a burst. Where
+the C library has no clock_nanosleep the same body runs from a Python thread, and the
+statistics say so.
+"""
+
+import contextlib
+import ctypes
+import os
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from app.clock import NS_PER_S
+from app.control.blocks import LoopStatistics, SessionBlocks
+from app.control.mailbox import fence, mailbox_read, mailbox_write, ring_push
+from app.control.tick import (
+    SOURCE_AGE_LIMIT_NS,
+    TickData,
+    allocate_tick_data,
+    tick,
+)
+from app.errors import ModelError
+from app.messages import InputBlock, LinkHealth, StationState
+from models.inverse import InverseData
+from models.numerics import IntArray, kernel
+from models.robot import RobotData, RobotModel
+from models.rod import RodWork
+
+__all__ = ["PERIOD_NS", "ControlLoop"]
+
+PERIOD_NS = 1_000_000
+_PRIORITY = 80  # SCHED_FIFO, below the kernel's own threads at 99
+_NORMAL, _FIFO, _FALLBACK = 0, 1, 2
+_CLOCK_MONOTONIC = 1
+_TIMER_ABSTIME = 1
+
+_pointer = types.CPointer(types.int64)
+_clock_gettime = types.ExternalFunction(
+    "clock_gettime", types.int32(types.int32, _pointer)
+)
+_clock_nanosleep = types.ExternalFunction(
+    "clock_nanosleep", types.int32(types.int32, types.int32, _pointer, _pointer)
+)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _null(_typing_context: Any) -> Any:
+    def generate(context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
+        return ir.Constant(context.get_value_type(_pointer), None)
+
+    return _pointer(), generate
+
+
+@kernel
+def _now_ns(timespec_out: IntArray) -> int:
+    _clock_gettime(_CLOCK_MONOTONIC, timespec_out.ctypes)
+    return timespec_out[0] * 1_000_000_000 + timespec_out[1]
+
+
+@kernel
+def _sleep_until(due_ns: int, timespec_out: IntArray) -> None:
+    timespec_out[0] = due_ns // 1_000_000_000
+    timespec_out[1] = due_ns % 1_000_000_000
+    while (
+        _clock_nanosleep(
+            _CLOCK_MONOTONIC, _TIMER_ABSTIME, timespec_out.ctypes, _null()
+        )
+        != 0
+    ):
+        # a signal woke us: sleep on to the same absolute time, unless asked to stop
+        timespec_out[0] = due_ns // 1_000_000_000
+        timespec_out[1] = due_ns % 1_000_000_000
+
+
+@kernel
+def _count(duration_ns: int, histogram_out: IntArray) -> None:
+    ratio = max(duration_ns, 1) / 128.0
+    index = 0
+    if ratio > 1.0:
+        index = int(np.ceil(16.0 * np.log2(ratio)))
+    histogram_out[min(index, histogram_out.size - 1)] += 1
+
+
+@kernel
+def _body(
+    model: RobotModel,
+    now_ns: int,
+    due_ns: int,
+    age_limit_ns: IntArray,
+    input0: IntArray,
+    input1: IntArray,
+    input2: IntArray,
+    health_words: IntArray,
+    local0: IntArray,
+    local1: IntArray,
+    local2: IntArray,
+    local_health: IntArray,
+    scratch: IntArray,
+    gamepad: InputBlock,
+    console: InputBlock,
+    script: InputBlock,
+    health: LinkHealth,
+    data: TickData,
+    robot: RobotData,
+    inverse: InverseData,
+    work: RodWork,
+    state: StationState,
+    statistics: LoopStatistics,
+    local_state: IntArray,
+    state_words: IntArray,
+    log_words: IntArray,
+    log_rows: int,
+    period_ns: int,
+    last_start: IntArray,
+) -> None:
+    """One period after waking: read, tick, publish, count. The views share memory."""
+    mailbox_read(input0, scratch, local0)
+    mailbox_read(input1, scratch, local1)
+    mailbox_read(input2, scratch, local2)
+    mailbox_read(health_words, scratch, local_health)
+    tick(
+        model,
+        now_ns,
+        period_ns,
+        age_limit_ns,
+        gamepad,
+        console,
+        script,
+        health,
+        data,
+        robot,
+        inverse,
+        work,
+        state,
+    )
+    mailbox_write(state_words, local_state)
+    ring_push(log_words, local_state, log_rows)
+    lateness = now_ns - due_ns
+    statistics.ticks[0] += 1
+    statistics.last_lateness_ns[0] = lateness
+    statistics.worst_lateness_ns[0] = max(statistics.worst_lateness_ns[0], lateness)
+    if lateness > 1_000_000:
+        statistics.late_1ms[0] += 1
+    _count(lateness, statistics.lateness)
+    if last_start[0] != 0:
+        _count(now_ns - last_start[0], statistics.period)
+    last_start[0] = now_ns
+
+
+@kernel
+def _run(
+    model: RobotModel,
+    control: IntArray,
+    timespec: IntArray,
+    age_limit_ns: IntArray,
+    input0: IntArray,
+    input1: IntArray,
+    input2: IntArray,
+    health_words: IntArray,
+    local0: IntArray,
+    local1: IntArray,
+    local2: IntArray,
+    local_health: IntArray,
+    scratch: IntArray,
+    gamepad: InputBlock,
+    console: InputBlock,
+    script: InputBlock,
+    health: LinkHealth,
+    data: TickData,
+    robot: RobotData,
+    inverse: InverseData,
+    work: RodWork,
+    state: StationState,
+    statistics: LoopStatistics,
+    local_state: IntArray,
+    state_words: IntArray,
+    log_words: IntArray,
+    log_rows: int,
+    statistics_words: IntArray,
+    local_statistics: IntArray,
+    period_ns: int,
+    last_start: IntArray,
+    once: int,
+) -> None:
+    """Run until control[0] is set (or one period, where `once` is 1)."""
+    due = control[1]
+    if due == 0:
+        due = _now_ns(timespec)
+    while control[0] == 0:
+        due += period_ns
+        if once == 0:
+            _sleep_until(due, timespec)
+        fence()  # others write control[0]: it must be read anew each time
+        start = _now_ns(timespec)
+        skipped = (start - due) // period_ns
+        _body(
+            model,
+            start,
+            due,
+            age_limit_ns,
+            input0,
+            input1,
+            input2,
+            health_words,
+            local0,
+            local1,
+            local2,
+            local_health,
+            scratch,
+            gamepad,
+            console,
+            script,
+            health,
+            data,
+            robot,
+            inverse,
+            work,
+            state,
+            statistics,
+            local_state,
+            state_words,
+            log_words,
+            log_rows,
+            period_ns,
+            last_start,
+        )
+        if skipped > 0:
+            statistics.overruns[0] += skipped
+            due += skipped * period_ns
+        cost = _now_ns(timespec) - start
+        statistics.last_cost_ns[0] = cost
+        _count(cost, statistics.cost)
+        if statistics.ticks[0] % 20 == 0:
+            mailbox_write(statistics_words, local_statistics)
+        control[1] = due
+        if once == 1:
+            return
+
+
+def _has_nanosleep() -> bool:
+    library = ctypes.CDLL(None)
+    return hasattr(library, "clock_nanosleep") and hasattr(library, "clock_gettime")
+
+
+def _lock_memory() -> None:
+    """Keep pages resident, where permitted; a page fault costs a late tick."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mlockall(1)  # MCL_CURRENT
+
+
+class ControlLoop:
+    """Owns the loop's thread and everything the tick changes."""
+
+    def __init__(self, model: RobotModel, blocks: SessionBlocks) -> None:
+        """Allocate all state; nothing runs yet.
+
+        Args:
+            model: the robot.
+            blocks: shared blocks of the session, created.
+        """
+        self._blocks = blocks
+        self._thread: threading.Thread | None = None
+        self._control = np.zeros(2, dtype=np.int64)
+        self._timespec = np.zeros(2, dtype=np.int64)
+        data, robot, inverse, work = allocate_tick_data(model)
+        inputs = blocks.inputs
+        biggest = max(
+            block.local_words.size for block in (*inputs, blocks.health)
+        )
+        self._fallback = not _has_nanosleep()
+        self._arguments = (
+            model,
+            self._control,
+            self._timespec,
+            SOURCE_AGE_LIMIT_NS,
+            inputs[0].shared,
+            inputs[1].shared,
+            inputs[2].shared,
+            blocks.health.shared,
+            inputs[0].local_words.copy(),
+            inputs[1].local_words.copy(),
+            inputs[2].local_words.copy(),
+            blocks.health.local_words.copy(),
+            np.zeros(biggest, dtype=np.int64),
+        )
+        local_inputs = [
+            block.layout.view(words)
+            for block, words in zip(inputs, self._arguments[8:11], strict=True)
+        ]
+        state_words = np.zeros(blocks.state_layout.words, dtype=np.int64)
+        state = blocks.state_layout.view(state_words)
+        self.statistics = blocks.statistics.local
+        self._arguments += (
+            *local_inputs,
+            blocks.health.layout.view(self._arguments[11]),
+            data,
+            robot,
+            inverse,
+            work,
+            state,
+            self.statistics,
+            state_words,
+            blocks.state.shared,
+            blocks.log.shared,
+            blocks.log.rows,
+            blocks.statistics.shared,
+            blocks.statistics.local_words,
+            PERIOD_NS,
+            np.zeros(1, dtype=np.int64),
+        )
+
+    def warm_up(self) -> None:
+        """Compile (or load) the kernel by running one period."""
+        self._step_once()
+        self._control[1] = 0
+        for histogram in (
+            self.statistics.lateness,
+            self.statistics.period,
+            self.statistics.cost,
+        ):
+            histogram[:] = 0
+        self.statistics.ticks[0] = 0
+        self.statistics.overruns[0] = 0
+        self.statistics.late_1ms[0] = 0
+        self.statistics.worst_lateness_ns[0] = 0
+
+    def start(self) -> None:
+        """Start the thread; call `warm_up` before."""
+        if self._thread is not None:
+            raise ModelError("The control loop is already running.")
+        self._control[:] = 0
+        _lock_memory()
+        target = self._python_thread if self._fallback else self._kernel_thread
+        self._thread = threading.Thread(target=target, name="control", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; idempotent."""
+        self._control[0] = 1
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+            self._thread = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the loop's thread is alive."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def _step_once(self) -> None:
+        _run(*self._arguments, 1)
+
+    def _kernel_thread(self) -> None:
+        scheduler = _NORMAL
+        with contextlib.suppress(OSError, AttributeError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+            scheduler = _FIFO
+        if scheduler == _NORMAL:
+            with contextlib.suppress(OSError, AttributeError):
+                ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: 1 ns
+        self.statistics.scheduler[0] = scheduler
+        _run(*self._arguments, 0)
+
+    def _python_thread(self) -> None:
+        self.statistics.scheduler[0] = _FALLBACK
+        due_ns = time.monotonic_ns()
+        while self._control[0] == 0:
+            due_ns = max(due_ns + PERIOD_NS, time.monotonic_ns() - PERIOD_NS)
+            left_ns = due_ns - time.monotonic_ns()
+            if left_ns > 0:
+                time.sleep(left_ns / NS_PER_S)  # noqa: TID251  the fallback's own wait
+            self._control[1] = due_ns - PERIOD_NS
+            self._step_once()

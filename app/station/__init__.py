@@ -1,0 +1,1 @@
+"""The operator's process without a window: control, link, operator and recorder."""

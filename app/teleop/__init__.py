@@ -1,0 +1,1 @@
+"""Teleoperation strategies, one module each, as pure kernels of the control tick."""
