@@ -1,11 +1,12 @@
 """The recorder of a live process: a thread of its own, fed by a ring and a queue."""
 
+import copy
 import queue
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from app.clock import NS_PER_S, Clock, MonotonicClock
+from app.clock import Clock, MonotonicClock
 from app.errors import LogError
 from app.messages import Event, LinkHealth, OperatorInput, Severity, Source
 from app.session.recorder import (
@@ -20,7 +21,7 @@ from models.numerics import IntArray
 __all__ = ["RecorderThread", "RowSource"]
 
 _POLL_S = 0.02
-_FLUSH_NS = 80_000_000  # with one poll and one write more, within 100 ms
+_FLUSH_NS = 60_000_000  # with the poll that notices it and the write, within 100 ms
 _QUEUE_LENGTH = 20_000  # some 10 s of everything but the states
 
 
@@ -57,6 +58,7 @@ class RecorderThread:
         self.failure = ""
         self.lost_rows = 0
         self.lost_items = 0
+        self._told_items = 0
         self._recorder = recorder
         self._rows = rows
         self._description = description
@@ -88,16 +90,15 @@ class RecorderThread:
 
     def write_health(self, health: LinkHealth) -> None:
         """Keep what is known of the link; the arrays are copied."""
-        copy = LinkHealth._make(array.copy() for array in health)
-        self._put(self._recorder.write_health, copy)
+        self._put(self._recorder.write_health, copy.deepcopy(health))
 
     def write_event(self, event: Event) -> None:
         """Keep something a person should know of."""
         self._put(self._recorder.write_event, event)
 
     def write_statistics(self, time_ns: int, statistics: StatisticsLike) -> None:
-        """Keep the loop's statistics so far; `statistics` must not change after."""
-        self._put(self._recorder.write_statistics, time_ns, statistics)
+        """Keep the loop's statistics so far; the arrays are copied."""
+        self._put(self._recorder.write_statistics, time_ns, copy.deepcopy(statistics))
 
     def close(self, timeout_s: float = 10.0) -> None:
         """Write all that is waiting, close the file and end the thread.
@@ -128,7 +129,7 @@ class RecorderThread:
             flushed_ns = self._clock.now_ns()
             while not self._stop.wait(_POLL_S):
                 self._drain()
-                if self._clock.now_ns() - flushed_ns >= _FLUSH_NS - _POLL_S * NS_PER_S:
+                if self._clock.now_ns() - flushed_ns >= _FLUSH_NS:
                     self._recorder.flush()
                     flushed_ns = self._clock.now_ns()
             self._drain()
@@ -137,7 +138,8 @@ class RecorderThread:
             self.failure = str(error)
 
     def _drain(self) -> None:
-        lost_items, self.lost_items = self.lost_items, 0
+        lost_items = self.lost_items - self._told_items
+        self._told_items += lost_items
         lost_rows = 0
         if self._rows is not None:
             rows, lost_rows = self._rows.read()
@@ -153,7 +155,8 @@ class RecorderThread:
                     self._clock.now_ns(),
                     Severity.WARNING,
                     "recorder",
-                    f"{lost_rows} state rows and {lost_items} other records are missing "
-                    "before this: the disk was too slow. Record to a faster disk.",
+                    f"{lost_rows} state rows and {lost_items} other records are "
+                    "missing before this: the disk was too slow. Record to a faster "
+                    "one.",
                 )
             )
