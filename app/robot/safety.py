@@ -1,0 +1,312 @@
+"""The robot's own safety: which arming it follows, and what silence makes it do.
+
+    IDLE ──────────── ARMED, new epoch ───────────▶ ACTIVE ◀── same epoch ──┐
+     ▲  ▲                                             │  silence            │
+     │  └─ DISARMED ── COMPLIANT ◀── longer ── HOLD ◀─┴─────────────────────┘
+     │                    │                     │ ▲
+     │                    │ much longer         │ └─ DISARMED, at once
+     │                    ▼                     │
+     │                  SLACK ── new epoch ──▶ ACTIVE
+     └──────────────── after the same time ─────┘
+    any ── ESTOP ──▶ ESTOP ── newer DISARMED ──▶ HOLD, IDLE or SLACK, as it stood
+
+An epoch (1..255) names one deliberate arming by the operator. It is burned, and no
+frame that carries it is obeyed again, once the robot has gone compliant or slack, was
+disarmed, or was stopped. So a link that returns after a long silence, or frames that
+were under way when the operator disarmed, move nothing.
+
+An arming that began before this robot listened is not obeyed either: the first frame
+after a start must be DISARMED, else the epoch it carries is burned.
+"""
+
+from enum import IntEnum
+
+from app.clock import NS_PER_MS, NS_PER_S
+from app.config.robot import SafetyParameters
+from app.messages import Event, RobotState, Severity, StationMode
+
+__all__ = ["Actuation", "SafetyMachine", "Verdict"]
+
+_EPOCH_LIMIT = 255
+_PERIODS_OF_SILENCE = 3.0
+
+
+class Actuation(IntEnum):
+    """What the winches do."""
+
+    STIFF = 0  # hold the applied pose
+    COMPLIANT = 1  # low tension, the limb gives way
+    SLACK = 2  # all tendon paid out
+
+
+class Verdict(IntEnum):
+    """What became of a command."""
+
+    OBEYED = 0  # ARMED: its coordinates may move the robot
+    NOTED = 1  # DISARMED or ESTOP: taken, nothing to move
+    LATCHED = 2  # refused: emergency stop is latched
+    NO_EPOCH = 3  # refused: the epoch is not 1..255
+    BURNED = 4  # refused: this arming has ended; a new one is needed
+    OUTDATED = 5  # refused: older than what is already obeyed
+    NO_MEASUREMENT = 6  # refused: the robot does not know its own pose
+
+
+class SafetyMachine:
+    """State of the robot, moved by commands and by time; pure.
+
+    Whether a command is authentic and young is decided before it comes here; whether
+    it may move anything is decided here.
+    """
+
+    def __init__(self, safety: SafetyParameters) -> None:
+        """Start idle, following nobody.
+
+        Args:
+            safety: the times of the watchdog and what an emergency stop does.
+        """
+        self._hold_ns = round(safety.hold_after_ms * NS_PER_MS)
+        self._compliant_ns = round(safety.compliant_after_ms * NS_PER_MS)
+        self._slack_ns = round(safety.slack_after_ms * NS_PER_MS)
+        self._estop_slack = safety.estop_action == "slack"
+        self._state = RobotState.IDLE
+        self._actuation = Actuation.COMPLIANT
+        self._epoch = 0
+        self._burned: frozenset[int] = frozenset()
+        self._listened = False
+        self._disarmed = False  # HOLD was entered by a DISARMED frame
+        self._heard_ns = 0  # robot time of the newest obeyed command
+        self._hold_began_ns = 0
+        self._silence_ns = self._hold_ns
+        self._newest_ns = -1  # station time of the newest obeyed command
+        self._fence_ns = -1  # station time of the last arming, disarming or stop
+        self._events: list[Event] = []
+
+    @property
+    def state(self) -> RobotState:
+        """What the robot does now."""
+        return self._state
+
+    @property
+    def actuation(self) -> Actuation:
+        """What the winches do now."""
+        return self._actuation
+
+    @property
+    def epoch(self) -> int:
+        """The arming that is followed, 0 for none."""
+        return self._epoch
+
+    @property
+    def hold_after_ns(self) -> int:
+        """Silence after which the robot holds [ns]; grows with the send period."""
+        return self._silence_ns
+
+    def events(self) -> list[Event]:
+        """Return the events since the last call, oldest first."""
+        events, self._events = self._events, []
+        return events
+
+    def command(
+        self,
+        now_ns: int,
+        *,
+        generated_ns: int,
+        mode: StationMode,
+        epoch: int,
+        period_ms: float,
+        fresh: bool = True,
+        pose_known: bool = True,
+    ) -> Verdict:
+        """Take one command.
+
+        Args:
+            now_ns: robot time [ns].
+            generated_ns: when the station made the command [ns].
+            mode: what the station wants.
+            epoch: the arming that the command belongs to.
+            period_ms: time until the station's next command [ms].
+            fresh: the command is within the age limit. A stop is obeyed even when it
+                is older, but an old DISARMED does not clear an emergency stop.
+            pose_known: the robot's present pose is measured; a new arming needs it.
+
+        Returns:
+            What became of it; only OBEYED allows motion.
+        """
+        if mode == StationMode.ESTOP:
+            return self._stop(now_ns, generated_ns, epoch)
+        if mode == StationMode.DISARMED:
+            return self._disarm(now_ns, generated_ns, epoch, fresh=fresh)
+        if not fresh:
+            return Verdict.OUTDATED
+        return self._arm(now_ns, generated_ns, epoch, period_ms, pose_known=pose_known)
+
+    def step(self, now_ns: int) -> RobotState:
+        """Let time pass.
+
+        Args:
+            now_ns: robot time [ns].
+
+        Returns:
+            The state from now on.
+        """
+        silence_ns = now_ns - self._heard_ns
+        if self._state == RobotState.ACTIVE and silence_ns >= self._silence_ns:
+            self._enter(RobotState.HOLD)
+            self._hold_began_ns = now_ns
+            self._say(
+                now_ns,
+                Severity.WARNING,
+                f"No command for {silence_ns / NS_PER_S:.1f} s: holding this pose. "
+                "Driving goes on when commands return.",
+            )
+        if self._state == RobotState.HOLD:
+            held_ns = now_ns - self._hold_began_ns if self._disarmed else silence_ns
+            if held_ns >= self._compliant_ns:
+                self._relax(now_ns)
+        if self._state == RobotState.COMPLIANT and silence_ns >= self._slack_ns:
+            self._enter(RobotState.SLACK, Actuation.SLACK)
+            self._say(
+                now_ns,
+                Severity.ALARM,
+                f"No command for {silence_ns / NS_PER_S:.0f} s: tendons slack. "
+                "Arm again to go on.",
+            )
+        return self._state
+
+    def _arm(
+        self,
+        now_ns: int,
+        generated_ns: int,
+        epoch: int,
+        period_ms: float,
+        *,
+        pose_known: bool,
+    ) -> Verdict:
+        verdict = self._judge_arming(now_ns, generated_ns, epoch, pose_known=pose_known)
+        if verdict != Verdict.OBEYED:
+            return verdict
+        if epoch != self._epoch:
+            if self._epoch:
+                self._burned = frozenset({self._epoch})
+            self._epoch = epoch
+            self._fence_ns = generated_ns
+            self._say(now_ns, Severity.INFO, f"Follows arming {epoch}.")
+        elif self._state == RobotState.HOLD:
+            self._say(now_ns, Severity.INFO, "Commands are back: driving goes on.")
+        self._enter(RobotState.ACTIVE, Actuation.STIFF)
+        self._heard_ns = now_ns
+        self._newest_ns = max(self._newest_ns, generated_ns)
+        wanted_ns = _PERIODS_OF_SILENCE * period_ms * NS_PER_MS
+        # written so that a NaN gives the plain limit; never beyond the compliant time
+        longer = round(min(wanted_ns, self._compliant_ns)) if wanted_ns > 0.0 else 0
+        self._silence_ns = max(self._hold_ns, longer)
+        return Verdict.OBEYED
+
+    def _judge_arming(
+        self, now_ns: int, generated_ns: int, epoch: int, *, pose_known: bool
+    ) -> Verdict:
+        if self._state == RobotState.ESTOP:
+            return Verdict.LATCHED
+        if not 1 <= epoch <= _EPOCH_LIMIT:
+            return Verdict.NO_EPOCH
+        if not self._listened:
+            self._listened = True
+            self._burn(epoch)
+            self._say(
+                now_ns,
+                Severity.WARNING,
+                f"Arming {epoch} began before this robot listened and is not obeyed. "
+                "Disarm and arm again.",
+            )
+        if epoch in self._burned:
+            return Verdict.BURNED
+        if epoch != self._epoch:
+            if generated_ns <= self._newest_ns or generated_ns <= self._fence_ns:
+                return Verdict.OUTDATED
+            if not pose_known:
+                return Verdict.NO_MEASUREMENT
+        return Verdict.OBEYED
+
+    def _disarm(
+        self, now_ns: int, generated_ns: int, epoch: int, *, fresh: bool
+    ) -> Verdict:
+        if generated_ns <= self._fence_ns:
+            return Verdict.OUTDATED
+        if self._state == RobotState.ESTOP and not fresh:
+            return Verdict.LATCHED
+        self._listened = self._listened or fresh
+        self._fence_ns = generated_ns
+        self._newest_ns = max(self._newest_ns, generated_ns)
+        self._burn(epoch)
+        if self._state == RobotState.ESTOP:
+            self._leave_stop(now_ns)
+        elif self._state == RobotState.COMPLIANT:
+            self._enter(RobotState.IDLE)
+        elif self._state in {RobotState.ACTIVE, RobotState.HOLD} and not self._disarmed:
+            self._hold_disarmed(now_ns)
+            self._say(now_ns, Severity.INFO, "Disarmed: holding this pose.")
+        return Verdict.NOTED
+
+    def _stop(self, now_ns: int, generated_ns: int, epoch: int) -> Verdict:
+        if generated_ns <= self._fence_ns:
+            return Verdict.OUTDATED
+        self._fence_ns = generated_ns
+        self._newest_ns = max(self._newest_ns, generated_ns)
+        self._burn(epoch)
+        if self._state != RobotState.ESTOP:
+            # "hold" freezes the winches as they are: from compliant nothing stiffens
+            self._enter(
+                RobotState.ESTOP, Actuation.SLACK if self._estop_slack else None
+            )
+            self._say(
+                now_ns,
+                Severity.ALARM,
+                "Emergency stop: "
+                + ("tendons slack." if self._estop_slack else "this pose is held.")
+                + " Reset it at the station, then arm again.",
+            )
+        return Verdict.NOTED
+
+    def _leave_stop(self, now_ns: int) -> None:
+        if self._actuation == Actuation.SLACK:
+            self._enter(RobotState.SLACK)
+        elif self._actuation == Actuation.COMPLIANT:
+            self._enter(RobotState.IDLE)
+        else:
+            self._hold_disarmed(now_ns)
+        self._say(now_ns, Severity.INFO, "Emergency stop reset; arm again to go on.")
+
+    def _hold_disarmed(self, now_ns: int) -> None:
+        self._enter(RobotState.HOLD)
+        self._disarmed = True
+        self._hold_began_ns = now_ns
+
+    def _relax(self, now_ns: int) -> None:
+        if self._disarmed:
+            self._enter(RobotState.IDLE, Actuation.COMPLIANT)
+            self._say(now_ns, Severity.INFO, "Disarmed: compliant.")
+            return
+        self._burn(self._epoch)
+        self._enter(RobotState.COMPLIANT, Actuation.COMPLIANT)
+        self._say(
+            now_ns,
+            Severity.ALARM,
+            f"No command for {(now_ns - self._heard_ns) / NS_PER_S:.1f} s: compliant. "
+            "Arm again to go on.",
+        )
+
+    def _enter(self, state: RobotState, actuation: Actuation | None = None) -> None:
+        self._state = state
+        self._disarmed = False
+        if actuation is not None:
+            self._actuation = actuation
+
+    def _burn(self, epoch: int) -> None:
+        ended = {self._epoch, epoch} - {0}
+        self._epoch = 0
+        if ended:
+            self._burned = frozenset(ended)
+
+    def _say(self, now_ns: int, severity: Severity, text: str) -> None:
+        self._events.append(Event(now_ns, severity, "robot", text))
+        del self._events[:-64]  # nobody may be listening
