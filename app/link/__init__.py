@@ -1,0 +1,1 @@
+"""What crosses the water: frames, the emulated channel, pacing, health, sockets."""

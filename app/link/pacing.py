@@ -1,0 +1,183 @@
+"""When the next frame may go, and for which limb, so that no queue ever grows.
+
+Two limits hold together. A rate budget, 80 % of the share of the link's bit rate that
+this side may use, where that rate is known. And a backoff from measured delay: where
+the least of the last round trips has grown clearly above the least of the last
+seconds, packets are waiting somewhere, and the rate is cut. The second works without
+any knowledge of the link. No credit is saved up: after a pause one frame goes, not a
+burst.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.clock import NS_PER_MS, NS_PER_S
+from app.config.link import LinkParameters
+
+__all__ = ["PaceBudget", "Pacer", "budget_for"]
+
+_USE = 0.8  # of the share; the rest absorbs jitter of the sender's own clock
+_STILL = 0.02  # rad: a limb at rest is served as if it moved this much
+_SLACK_NS = 2 * NS_PER_MS  # a sender polled every 1-2 ms keeps its mean rate
+_BASE_WINDOW_NS = 10 * NS_PER_S
+_RECENT = 6  # round trips whose least is compared, so that jitter is no queue
+_GROWTH_NS = 40 * NS_PER_MS
+_GROWTH_SHARE = 0.15  # of the least round trip
+_CUT, _RAISE, _LEAST = 0.7, 1.08, 0.02
+_MIN_PERIOD_NS = 20 * NS_PER_MS
+
+
+@dataclass(frozen=True)
+class PaceBudget:
+    """What one side may send.
+
+    Attributes:
+        bandwidth_bps: bit rate of the way in question; None = not known.
+        share: part of it that this side may use; 0.5 on a shared medium.
+        overhead_bytes: what the link adds to every packet.
+        limb_hz: greatest rate of frames of one limb.
+    """
+
+    bandwidth_bps: float | None = None
+    share: float = 1.0
+    overhead_bytes: int = 0
+    limb_hz: float = 50.0
+
+    def bytes_per_s(self) -> float | None:
+        """Return the bytes, overhead included, that may go in a second."""
+        if self.bandwidth_bps is None:
+            return None
+        return max(_USE * self.share * self.bandwidth_bps / 8.0, 1e-3)
+
+
+def budget_for(link: LinkParameters, *, up: bool) -> PaceBudget:
+    """Return the budget of the robot (`up`) or of the station on a known link."""
+    return PaceBudget(
+        bandwidth_bps=link.up_bps if up else link.down_bps,
+        share=0.5 if link.medium.duplex == "half" else 1.0,
+        overhead_bytes=link.medium.overhead_bytes,
+    )
+
+
+class Pacer:
+    """Decides when a frame goes and for which limb; pure, time comes as an argument.
+
+    The caller asks `choose` as often as it likes, sends what it is told, and reports
+    it with `sent`. Frames that change the mode are not asked for: they go at once and
+    are only reported.
+    """
+
+    def __init__(self, limbs: int, budget: PaceBudget) -> None:
+        """Start with every limb due."""
+        self.budget = budget
+        self._next_ns = 0
+        self._limb_sent_ns: list[int | None] = [None] * limbs
+        self._interval_ns = [float(_MIN_PERIOD_NS)] * limbs
+        self._backoff = 1.0
+        self._changed_ns: int | None = None
+        self._recent: deque[int] = deque(maxlen=_RECENT)
+        self._least: deque[tuple[int, int]] = deque()  # (time, rtt), rtt rising
+        self._sends: deque[int] = deque(maxlen=64)
+
+    def configure(self, budget: PaceBudget) -> None:
+        """Take up another budget; what was measured on the old link is forgotten."""
+        if budget == self.budget:
+            return
+        self.budget = budget
+        self._next_ns = 0
+        self._backoff = 1.0
+        self._recent.clear()
+        self._least.clear()
+        self._interval_ns = [float(_MIN_PERIOD_NS)] * len(self._interval_ns)
+
+    def set_bandwidth(self, bandwidth_bps: float | None) -> None:
+        """Take up another bit rate, all else unchanged."""
+        self.configure(replace(self.budget, bandwidth_bps=bandwidth_bps))
+
+    @property
+    def backoff(self) -> float:
+        """Factor on the rate from measured delay, 0..1."""
+        return self._backoff
+
+    def send_hz(self, now_ns: int) -> float:
+        """Return the frames a second, over the last 64 frames or 5 s."""
+        recent = [sent for sent in self._sends if now_ns - sent <= 5 * NS_PER_S]
+        if len(recent) < 2:
+            return float(len(recent)) / 5.0
+        return len(recent) * NS_PER_S / max(now_ns - recent[0], NS_PER_MS)
+
+    def period_ms(self, limb: int) -> float:
+        """Return the time expected between frames of a limb [ms]."""
+        return self._interval_ns[limb] / NS_PER_MS
+
+    def choose(self, now_ns: int, change: Sequence[float]) -> int:
+        """Return the limb whose frame shall go now, or -1 for none.
+
+        Args:
+            now_ns: present time [ns].
+            change: (L,) how far each limb has moved since its last frame [rad].
+        """
+        if now_ns < self._next_ns:
+            return -1
+        cap_ns = NS_PER_S / (self.budget.limb_hz * self._cap_factor())
+        best, best_score = -1, 0.0
+        for limb, sent_ns in enumerate(self._limb_sent_ns):
+            if sent_ns is None:
+                return limb
+            age_ns = now_ns - sent_ns
+            if age_ns + _SLACK_NS / 2 < cap_ns:
+                continue
+            score = age_ns * (_STILL + change[limb])
+            if score > best_score:
+                best, best_score = limb, score
+        return best
+
+    def sent(self, now_ns: int, limb: int, size_bytes: int) -> None:
+        """Report a frame that went.
+
+        Args:
+            now_ns: when [ns].
+            limb: whose; -1 for a mode frame, which counts against the budget only.
+            size_bytes: its length without the link's overhead.
+        """
+        rate = self.budget.bytes_per_s()
+        if rate is not None:
+            size = size_bytes + self.budget.overhead_bytes
+            cost_ns = size * NS_PER_S / (rate * self._backoff)
+            self._next_ns = max(self._next_ns, now_ns - _SLACK_NS) + round(cost_ns)
+        self._sends.append(now_ns)
+        if limb < 0:
+            return
+        last_ns = self._limb_sent_ns[limb]
+        if last_ns is not None:
+            gap_ns = max(now_ns - last_ns, _MIN_PERIOD_NS)
+            self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
+        self._limb_sent_ns[limb] = now_ns
+
+    def echo(self, now_ns: int, rtt_ns: int) -> None:
+        """Report a round trip, the peer's own waiting taken off [ns]."""
+        self._recent.append(rtt_ns)
+        while self._least and self._least[-1][1] >= rtt_ns:
+            self._least.pop()
+        self._least.append((now_ns, rtt_ns))
+        while now_ns - self._least[0][0] > _BASE_WINDOW_NS:
+            self._least.popleft()
+        if len(self._recent) < _RECENT:
+            return
+        least_ns, recent_ns = self._least[0][1], min(self._recent)
+        if self._changed_ns is not None and now_ns - self._changed_ns < recent_ns:
+            return  # the last change has not had time to show
+        limit_ns = least_ns + max(_GROWTH_NS, round(_GROWTH_SHARE * least_ns))
+        if recent_ns > limit_ns:
+            self._change(now_ns, max(_LEAST, self._backoff * _CUT))
+        elif self._backoff < 1.0:
+            self._change(now_ns, min(1.0, self._backoff * _RAISE))
+
+    def _change(self, now_ns: int, backoff: float) -> None:
+        self._backoff = backoff
+        self._changed_ns = now_ns
+
+    def _cap_factor(self) -> float:
+        """The backoff bears on the limbs' cap where no bit rate is known."""
+        return self._backoff if self.budget.bandwidth_bps is None else 1.0
