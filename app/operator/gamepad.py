@@ -116,7 +116,7 @@ class Gamepad:
         return self._crew.update(now_ns, readings)
 
     def select(self, limb: int) -> None:
-        """Take over a selection made elsewhere, so that the next press goes on there."""
+        """Take over a selection made elsewhere; the next press goes on from there."""
         self._crew.select(limb)
 
     def events(self) -> list[Event]:

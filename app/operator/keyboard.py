@@ -31,8 +31,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("ESC", "EMERGENCY STOP"),
     (
         "F12, then ENTER",
-        "reset the emergency stop: press F12, then hold ENTER for 0.4 s within 3 s; "
-        "arm again after it",
+        "reset the emergency stop (ENTER within 3 s, held for 0.4 s); then arm again",
     ),
 )
 """What each key does, for a help panel."""

@@ -21,11 +21,14 @@ from app.operator.mapping import GamepadMapping, PadReading
 __all__ = ["PadCrew"]
 
 
+_CENTERED = PadReading()
+
+
 @dataclass
 class _Pad:
     name: str
     buttons: frozenset[str] | None = None  # None: not read yet
-    reading: PadReading = PadReading()
+    reading: PadReading = _CENTERED
     changed_ns: int = 0
     believed: bool = False  # its deadman was seen released since it joined
     held: bool = False
@@ -66,7 +69,7 @@ class PadCrew:
         return self._pads[self._charge].reading
 
     def select(self, limb: int) -> None:
-        """Take over a selection made elsewhere, so that the next press goes on there."""
+        """Take over a selection made elsewhere; the next press goes on from there."""
         if 0 <= limb < self._limbs:
             self._limb = limb
 

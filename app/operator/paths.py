@@ -66,7 +66,9 @@ class Dome:
             scale = min(1.0, reached / max(wanted, 1e-12))
             place, height = scale * across, self.length * math.sin(bend) / bend
         base = self.pose_base_to_hull
-        return base[:3, :3] @ np.array([place[0], place[1], height]) + base[:3, 3]
+        local = np.array([place[0], place[1], height])
+        point: FloatArray = base[:3, :3] @ local + base[:3, 3]
+        return point
 
 
 @dataclass(frozen=True)

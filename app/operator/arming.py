@@ -1,0 +1,139 @@
+"""When an operator that is a program arms, drives, waits and ends. Pure.
+
+It arms by itself, as a person who watches the screen would, and never against one:
+once somebody else has disarmed or stopped, it has ended for good.
+"""
+
+from dataclasses import dataclass
+
+from app.clock import NS_PER_MS, NS_PER_S
+from app.messages import (
+    Event,
+    LinkHealth,
+    RobotState,
+    Severity,
+    Source,
+    StationMode,
+    StationState,
+)
+
+__all__ = ["ArmingWish", "ScriptedArming"]
+
+ARM_PERIOD_NS = 2 * NS_PER_S
+_SETTLE_NS = 100 * NS_PER_MS  # the tick must first see this source with no press
+_NOT_FOLLOWING = (RobotState.IDLE, RobotState.COMPLIANT, RobotState.SLACK)
+
+
+@dataclass(frozen=True)
+class ArmingWish:
+    """What the program's hands do.
+
+    Attributes:
+        drive: hold the deadman and move.
+        arm_count: presses of arm so far.
+        disarm_count: presses of disarm so far.
+    """
+
+    drive: bool
+    arm_count: int
+    disarm_count: int
+
+
+class ScriptedArming:
+    """Arms when telemetry is fresh, arms again when the robot has let go."""
+
+    def __init__(self, source: Source) -> None:
+        """Start with nothing pressed; `source` is the one this program speaks as."""
+        self._source = source
+        self._arm = 0
+        self._disarm = 0
+        self._first_ns: int | None = None
+        self._pressed_ns = 0
+        self._was_armed = False
+        self._own_disarm = False
+        self._ended = False
+        self._events: list[Event] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether somebody has taken the robot out of this program's hands."""
+        return self._ended
+
+    def step(self, now_ns: int, state: StationState, health: LinkHealth) -> ArmingWish:
+        """Decide.
+
+        Args:
+            now_ns: present time [ns].
+            state: what the control tick published last.
+            health: what is known of robot and link.
+
+        Returns:
+            Whether to drive now, and the presses so far.
+        """
+        if self._first_ns is None:
+            self._first_ns = now_ns
+        mode = StationMode(int(state.mode[0]))
+        armed = mode == StationMode.ARMED
+        heard_ns = int(health.robot_heard_ns[0])
+        fresh = heard_ns > 0 and now_ns - heard_ns <= int(health.telemetry_limit_ns[0])
+        self._watch_people(now_ns, mode, int(state.arm_refusal[0]))
+        self._was_armed = armed
+        drive = False
+        if not self._ended and fresh and now_ns - self._first_ns >= _SETTLE_NS:
+            if armed:
+                # a person who holds a deadman has the limb; this one waits
+                drive = int(state.active_source[0]) in (-1, int(self._source))
+                self._retry(now_ns, health)
+            else:
+                self._press_arm(now_ns, health)
+        return ArmingWish(drive, self._arm, self._disarm)
+
+    def events(self) -> list[Event]:
+        """Return what happened since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def _watch_people(self, now_ns: int, mode: StationMode, refusal: int) -> None:
+        if self._ended:
+            return
+        stopped = mode == StationMode.ESTOP
+        # the tick gives a reason, other than 0, when it or the robot disarmed
+        disarmed = (
+            self._was_armed
+            and mode == StationMode.DISARMED
+            and refusal == 0
+            and not self._own_disarm
+        )
+        if mode == StationMode.DISARMED:
+            self._own_disarm = False
+        if stopped or disarmed:
+            self._ended = True
+            cause = "Emergency stop" if stopped else "Disarmed by a person"
+            self._events.append(
+                Event(
+                    now_ns,
+                    Severity.WARNING,
+                    "operator",
+                    f"{cause}: the scripted operator has ended. Start it anew to go on.",
+                )
+            )
+
+    def _press_arm(self, now_ns: int, health: LinkHealth) -> None:
+        due = self._arm == 0 or now_ns - self._pressed_ns >= ARM_PERIOD_NS
+        if due and int(health.robot_state[0]) != RobotState.ESTOP:
+            self._arm += 1
+            self._pressed_ns = now_ns
+
+    def _retry(self, now_ns: int, health: LinkHealth) -> None:
+        """Disarm, to arm anew, where the robot has not taken up this arming."""
+        patience_ns = max(
+            ARM_PERIOD_NS,
+            3 * int(NS_PER_MS * min(60_000.0, max(0.0, float(health.rtt_ms[0])))),
+            2 * int(health.telemetry_limit_ns[0]),
+        )
+        following = int(health.robot_state[0]) not in _NOT_FOLLOWING
+        if following or now_ns - self._pressed_ns < patience_ns:
+            return
+        self._disarm += 1
+        self._own_disarm = True
+        self._pressed_ns = now_ns
