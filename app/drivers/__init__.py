@@ -1,0 +1,1 @@
+"""Serial lines to the controllers of real robots."""
