@@ -1,0 +1,111 @@
+"""Arrays that the rod kernels work in, allocated once: a step allocates nothing."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from models.numerics import FloatArray, IntArray
+from models.robot import RobotModel
+
+__all__ = ["RodWork", "allocate_rod_work"]
+
+
+class RodWork(NamedTuple):
+    """Workspace of the kernels of tendon, hydro, winch, motion and rod.
+
+    n segments, m = 3 n coordinates and t tendons of the robot's largest limb. One copy
+    belongs to one RobotData and one thread: `kept_…` hold that data's last finite one.
+    """
+
+    column: FloatArray
+    """(m, 6) twist of a segment's start by each coordinate rate, in its own frame."""
+    point_column: FloatArray
+    """(m, 8) twist of a point, then ω·t and v·t with its tangent t."""
+    matrix: FloatArray
+    """(m, m) mass matrix with the implicit terms; lower triangle."""
+    system: FloatArray
+    """(m, m) the matrix that is factored."""
+    bias: FloatArray
+    """(m,) Coriolis and centrifugal generalised forces [N m, N m, N]."""
+    load: FloatArray
+    """(m,) weight, drag and tip wrench as generalised forces [N m, N m, N]."""
+    velocity_change: FloatArray
+    """(m,) right-hand side, then solution."""
+    tendon_length: FloatArray
+    """(t,) geometric lengths [m]."""
+    tendon_jacobian: FloatArray
+    """(t, m) their derivatives."""
+    tendon_tension: FloatArray
+    """(t,) [N]."""
+    tendon_slope: FloatArray
+    """(t,) tension gained by each metre a second of velocity change [N s/m]."""
+    tendon_state: IntArray
+    """(t,) 0 slack, 1 elastic, 2 at the limit."""
+    servo_length: FloatArray
+    """(t,) paid out at the end of the step [m]."""
+    segment_load: FloatArray
+    """(n, 16) per segment: weight moments, then gravity in its frame (see hydro)."""
+    pose_shift: FloatArray
+    """(n, 3) equilibrium less the pose asked of the winches [rad, rad, m]."""
+    quad_matrix: FloatArray
+    """(t, t) matrix of the bounded quadratic programme for tensions [1/N2]."""
+    quad_vector: FloatArray
+    """(t,) its linear term [1/N]."""
+    quad_low: FloatArray
+    """(t,) least tension [N]."""
+    quad_high: FloatArray
+    """(t,) greatest tension [N]."""
+    quad_value: FloatArray
+    """(t,) tension [N]."""
+    quad_state: IntArray
+    """(t,) 0 at the least, 1 free, 2 at the greatest."""
+    quad_index: IntArray
+    """(t,) the tendon of each unknown, in the limb."""
+    kept_coordinates: FloatArray
+    """(S, 3) last finite coordinates of the whole robot [rad, rad, m]."""
+    kept_servo: FloatArray
+    """(T,) last finite paid-out lengths of the whole robot [m]."""
+    kept_tension: FloatArray
+    """(T,) last finite tensions of the whole robot [N]."""
+
+
+def allocate_rod_work(model: RobotModel) -> RodWork:
+    """Allocate the workspace for a robot.
+
+    Args:
+        model: the robot.
+
+    Returns:
+        Zeroed arrays of the shapes in `RodWork`.
+    """
+    segments = int(np.max(np.diff(model.limb_segment_start)))
+    tendons = int(np.max(np.diff(model.limb_tendon_start)))
+    size = 3 * segments
+    block = max(size, tendons)
+    return RodWork(
+        column=np.zeros((size, 6)),
+        point_column=np.zeros((size, 8)),
+        matrix=np.zeros((size, size)),
+        system=np.zeros((block, block)),
+        bias=np.zeros(size),
+        load=np.zeros(size),
+        velocity_change=np.zeros(block),
+        tendon_length=np.zeros(tendons),
+        tendon_jacobian=np.zeros((tendons, size)),
+        tendon_tension=np.zeros(tendons),
+        tendon_slope=np.zeros(tendons),
+        tendon_state=np.zeros(tendons, dtype=np.int64),
+        servo_length=np.zeros(tendons),
+        segment_load=np.zeros((segments, 16)),
+        pose_shift=np.zeros((segments, 3)),
+        quad_matrix=np.zeros((tendons, tendons)),
+        quad_vector=np.zeros(tendons),
+        quad_low=np.zeros(tendons),
+        quad_high=np.zeros(tendons),
+        quad_value=np.zeros(tendons),
+        quad_state=np.zeros(tendons, dtype=np.int64),
+        quad_index=np.zeros(tendons, dtype=np.int64),
+        kept_coordinates=np.zeros((model.segment_length.size, 3)),
+        kept_servo=np.zeros(model.tendon_angle.size),
+        kept_tension=np.zeros(model.tendon_angle.size),
+    )
