@@ -1,0 +1,127 @@
+"""Marks in the scene: target, trail and the lines that join poses. Pure numpy.
+
+Every function returns rows of `app.scene.renderer.LINE_FLOATS` numbers.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.scene.renderer import LINE_FLOATS
+from app.scene.site import seabed_height
+from models.numerics import FloatArray
+
+__all__ = ["MODEL_COLOR", "TARGET_COLOR", "Lines", "dashes", "lines", "target_mark", "trail"]
+
+Lines = NDArray[np.float32]
+
+TARGET_COLOR = (1.0, 0.13, 0.55)
+"""Linear colour of all that the operator asks for: magenta, no limb's and no model's."""
+MODEL_COLOR = (0.16, 0.92, 1.0)
+"""Linear colour of all that the local model says: cyan."""
+
+_AXES = ((1.0, 0.12, 0.10), (0.16, 0.85, 0.20), (0.20, 0.40, 1.0))
+_WHITE = (1.0, 1.0, 1.0)
+
+
+def lines(
+    start: FloatArray,
+    stop: FloatArray,
+    color: tuple[float, float, float],
+    opacity: FloatArray | float,
+    thickness: float,
+    stop_opacity: FloatArray | float | None = None,
+) -> Lines:
+    """Make straight lines.
+
+    Args:
+        start: (n, 3) [m], hull frame.
+        stop: (n, 3) [m].
+        color: linear.
+        opacity: at the start, 0..1, one or (n,).
+        thickness: [px].
+        stop_opacity: at the stop; as at the start where None.
+    """
+    rows = np.empty((start.shape[0], LINE_FLOATS), dtype=np.float32)
+    rows[:, 0:3], rows[:, 3:6] = start, stop
+    rows[:, 6:9], rows[:, 10:13] = color, color
+    rows[:, 9] = opacity
+    rows[:, 13] = opacity if stop_opacity is None else stop_opacity
+    rows[:, 14] = thickness
+    return rows
+
+
+def dashes(
+    start: FloatArray,
+    stop: FloatArray,
+    color: tuple[float, float, float],
+    opacity: float,
+    thickness: float,
+    pitch: float = 0.016,
+) -> Lines:
+    """A dashed line between two (3,) points, one dash and gap every `pitch` [m]."""
+    length = float(np.linalg.norm(stop - start))
+    count = min(max(round(length / pitch), 1), 120)
+    t = np.arange(count)[:, None] / count
+    span = (stop - start)[None, :]
+    begin = start + t * span
+    return lines(begin, begin + span * (0.55 / count), color, opacity, thickness)
+
+
+def target_mark(
+    target: FloatArray, view_axes: FloatArray, size: float, bright: float
+) -> Lines:
+    """Ring that faces the eye, axes of the hull, and a plumb line to the sand.
+
+    Args:
+        target: (3,) [m], hull frame.
+        view_axes: (3, 3) rows right, up, forward of the camera.
+        size: radius of the ring [m].
+        bright: 1 while the operator drives, less when nobody does.
+    """
+    angle = np.linspace(0.0, 2.0 * math.pi, 41)
+    circle = (
+        target
+        + size * np.cos(angle)[:, None] * view_axes[0]
+        + size * np.sin(angle)[:, None] * view_axes[1]
+    )
+    parts = [lines(circle[:-1], circle[1:], TARGET_COLOR, bright, 2.6)]
+    for axis, color in enumerate(_AXES):
+        arm = np.zeros(3)
+        arm[axis] = 1.35 * size
+        parts.append(
+            lines(
+                np.stack([target - 0.3 * arm]),
+                np.stack([target + arm]),
+                color,
+                0.35 + 0.6 * bright,
+                2.0,
+            )
+        )
+    ticks = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    outward = ticks @ view_axes[:2]
+    parts.append(
+        lines(
+            target + size * outward,
+            target + 1.4 * size * outward,
+            TARGET_COLOR,
+            bright,
+            2.6,
+        )
+    )
+    ground = target.copy()
+    ground[2] = float(seabed_height(target[0], target[1])) + 0.004
+    if ground[2] < target[2]:
+        parts.append(dashes(target, ground, _WHITE, 0.20, 1.2, 0.03))
+        flat = 0.5 * size * np.array([[1.0, 0, 0], [0, 1.0, 0]])
+        parts.append(lines(ground - flat, ground + flat, _WHITE, 0.45, 1.4))
+    return np.concatenate(parts)
+
+
+def trail(points: FloatArray, color: tuple[float, float, float], opacity: float) -> Lines:
+    """A path that fades towards its older end, (n, 3) points oldest first [m]."""
+    if points.shape[0] < 2:
+        return np.zeros((0, LINE_FLOATS), dtype=np.float32)
+    fade = opacity * np.linspace(0.0, 1.0, points.shape[0]) ** 1.5
+    return lines(points[:-1], points[1:], color, fade[:-1], 2.2, fade[1:])

@@ -1,0 +1,277 @@
+"""The scene as one thing: give it a SceneFrame, take a picture from it."""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.clock import NS_PER_MS, NS_PER_S
+from app.config.robot import RobotParameters
+from app.scene import marks
+from app.scene.cameras import LimbView, OrbitCamera
+from app.scene.renderer import LINE_FLOATS, LimbLook, Picture, Renderer
+from app.scene.site import seabed_mesh, site_mesh
+from app.scene.skin import section_meshes, skin_meshes
+from app.scene.vehicle import hull_mesh
+from app.scene.world import World
+from models.numerics import FloatArray
+from models.robot import RobotModel
+
+__all__ = ["Scene", "SceneFrame"]
+
+_FRESH_S = 0.3  # a confirmed pose younger than this is drawn in full colour
+_STALE_S = 6.0  # and older than this as faded as it gets
+_TRAIL_STEP_NS = 40 * NS_PER_MS
+_TRAIL_POINTS = 75  # 3 s
+_GHOST_NEAR_M, _GHOST_FAR_M = 0.003, 0.030
+_MODEL, _CONFIRMED = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class SceneFrame:
+    """What to draw.
+
+    Attributes:
+        time_ns: now [ns].
+        coordinates_model: (S, 3) of the local model [rad, rad, m].
+        coordinates_confirmed: (S, 3) as the robot last measured; None before its first
+            telemetry.
+        confirmed_age_s: (L,) age of each limb's confirmed pose [s].
+        target: (3,) the operator's tip target for the selected limb [m], hull frame;
+            None draws none.
+        selected_limb: index of the limb the operator has.
+        driving: the operator moves the target now (armed, deadman held).
+        reached: False where the target is out of the limb's reach.
+        skin: smooth skin; False shows the bare RRP sections.
+        trail: draw where the model's tip has been.
+    """
+
+    time_ns: int
+    coordinates_model: FloatArray
+    coordinates_confirmed: FloatArray | None = None
+    confirmed_age_s: FloatArray | None = None
+    target: FloatArray | None = None
+    selected_limb: int = 0
+    driving: bool = False
+    reached: bool = True
+    skin: bool = True
+    trail: bool = True
+
+
+class Scene:
+    """World and renderer of one robot. One thread uses it."""
+
+    def __init__(
+        self,
+        robot: RobotParameters,
+        model: RobotModel,
+        width: int = 1280,
+        height: int = 720,
+    ) -> None:
+        """Build the bodies and open the graphics.
+
+        Args:
+            robot: its parameters.
+            model: the same robot's model.
+            width: of the picture [px].
+            height: of the picture [px].
+
+        Raises:
+            DeviceError: no OpenGL, or PyBullet cannot start.
+        """
+        self._robot = robot
+        self._model = model
+        self.world = World(robot, model)
+        try:
+            self.renderer = Renderer(
+                hull_mesh(robot),
+                site_mesh(),
+                seabed_mesh(),
+                skin_meshes(robot, model),
+                section_meshes(robot, model),
+            )
+        except BaseException:
+            self.world.close()
+            raise
+        self._samples = 1 if self.renderer.software else 4
+        self._main = self.renderer.target(width, height, self._samples)
+        self._inset = self.renderer.target(320, 240, self._samples)
+        roles = [limb.role for limb in robot.limbs]
+        self.camera_limb = roles.index("camera") if "camera" in roles else 0
+        self.light_limb = roles.index("light") if "light" in roles else None
+        self._limb_view = LimbView()
+        self._trail: deque[FloatArray] = deque(maxlen=_TRAIL_POINTS)
+        self._trail_limb = -1
+        self._trail_ns = 0
+        self._frame = SceneFrame(0, model.rest_coordinates)
+        self._start_ns: int | None = None
+        self._frames = np.zeros((2, 1, 4, 4))
+        self.update(self._frame)
+
+    def __enter__(self) -> "Scene":
+        """Return self."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give graphics and bodies back."""
+        self.close()
+
+    def close(self) -> None:
+        """Give graphics and bodies back; safe to call again."""
+        self.renderer.close()
+        self.world.close()
+
+    def resize(self, width: int, height: int) -> None:
+        """Change the size of `image`'s picture [px]; cheap where it is the same."""
+        self._main.resize(width, height)
+
+    def update(self, frame: SceneFrame) -> None:
+        """Pose everything for a frame.
+
+        Args:
+            frame: what to draw from now on.
+        """
+        if self._start_ns is None and frame.time_ns:
+            self._start_ns = frame.time_ns
+        self._frame = frame
+        self.world.pose("model", frame.coordinates_model)
+        if frame.coordinates_confirmed is not None:
+            self.world.pose("confirmed", frame.coordinates_confirmed)
+        kind = self.world.skin_frames if frame.skin else self.world.link_frames
+        self._frames = np.stack([kind("model"), kind("confirmed")]).reshape(2, -1, 4, 4)
+        self._extend_trail(frame)
+
+    def image(self, camera: OrbitCamera) -> NDArray[np.uint8]:
+        """Draw the scene.
+
+        Args:
+            camera: the viewpoint.
+
+        Returns:
+            (height, width, 4) blue, green, red, 255 from the top line down, as a
+            QImage of Format_RGB32 takes it. The array is used again by the next call.
+        """
+        self.renderer.draw(self._picture(camera), [(camera, self._main, False)])
+        return self._main.read()
+
+    def inset(self, width: int, height: int) -> NDArray[np.uint8]:
+        """Draw what the camera limb sees, by the light limb's lamp.
+
+        Args:
+            width: [px].
+            height: [px].
+
+        Returns:
+            (height, width, 4) as `image` gives; used again by the next call.
+        """
+        self._inset.resize(width, height)
+        pose = self._tips()[self.camera_limb]
+        view = self._limb_view.place(pose, width, height)
+        self.renderer.draw(self._picture(None), [(view, self._inset, True)])
+        return self._inset.read()
+
+    def _tips(self) -> FloatArray:
+        """Tips of the pose that is nearest the truth."""
+        known = self._frame.coordinates_confirmed is not None
+        return self.world.tip_poses("confirmed" if known else "model")
+
+    def _extend_trail(self, frame: SceneFrame) -> None:
+        if frame.selected_limb != self._trail_limb:
+            self._trail.clear()
+            self._trail_limb = frame.selected_limb
+            self._trail_ns = 0
+        if frame.time_ns - self._trail_ns >= _TRAIL_STEP_NS:
+            self._trail_ns = frame.time_ns
+            tip = self.world.tip_poses("model")[frame.selected_limb, :3, 3].copy()
+            self._trail.append(tip)
+
+    def _picture(self, camera: OrbitCamera | None) -> Picture:
+        frame = self._frame
+        known = frame.coordinates_confirmed is not None
+        lamp = None if self.light_limb is None else self._tips()[self.light_limb]
+        start = self._start_ns if self._start_ns is not None else frame.time_ns
+        return Picture(
+            time=(frame.time_ns - start) / NS_PER_S,
+            frames=self._frames,
+            bare=not frame.skin,
+            limbs=self._looks(),
+            lines=self._lines(camera),
+            lamp=lamp,
+            shadow_copy=_CONFIRMED if known else _MODEL,
+        )
+
+    def _looks(self) -> list[LimbLook]:
+        frame = self._frame
+        looks = []
+        limbs = len(self._robot.limbs)
+        if frame.coordinates_confirmed is not None:
+            ages = (
+                np.zeros(limbs)
+                if frame.confirmed_age_s is None
+                else np.asarray(frame.confirmed_age_s, dtype=float)
+            )
+            old = np.clip((ages - _FRESH_S) / (_STALE_S - _FRESH_S), 0.0, 1.0) ** 0.6
+            for limb in range(limbs):
+                faded = float(old[limb])
+                selected = limb == frame.selected_limb
+                looks.append(
+                    LimbLook(
+                        limb,
+                        _CONFIRMED,
+                        saturation=1.0 - 0.85 * faded,
+                        brightness=1.0 - 0.35 * faded,
+                        opacity=1.0 - 0.45 * faded if faded > 0.25 else 1.0,
+                        highlight=1.0 if selected else 0.0,
+                        tone=(1.0, 1.0, 1.0, 0.9),
+                        outline=1.6 if selected else 0.0,
+                    )
+                )
+        gap = self._gaps()
+        for limb in range(limbs):
+            apart = float(gap[limb])
+            selected = limb == frame.selected_limb
+            looks.append(
+                LimbLook(
+                    limb,
+                    _MODEL,
+                    ghost=True,
+                    tone=(*marks.MODEL_COLOR, 0.35 + 0.6 * apart),
+                    opacity=0.05 + (0.20 if selected else 0.13) * apart,
+                    edge=0.30 + 0.5 * apart,
+                    outline=(2.0 if selected else 1.2),
+                )
+            )
+        return looks
+
+    def _gaps(self) -> FloatArray:
+        """(L,) 0 where the model's limb lies on the confirmed one .. 1 well apart."""
+        if self._frame.coordinates_confirmed is None:
+            return np.ones(len(self._robot.limbs))
+        tips = self.world.tip_poses("model") - self.world.tip_poses("confirmed")
+        distance = np.linalg.norm(tips[:, :3, 3], axis=1)
+        return np.asarray(
+            np.clip(
+                (distance - _GHOST_NEAR_M) / (_GHOST_FAR_M - _GHOST_NEAR_M), 0.0, 1.0
+            )
+        )
+
+    def _lines(self, camera: OrbitCamera | None) -> marks.Lines:
+        frame = self._frame
+        if camera is None:
+            return np.zeros((0, LINE_FLOATS), dtype=np.float32)
+        parts = []
+        tip = self.world.tip_poses("model")[frame.selected_limb, :3, 3]
+        if frame.trail and len(self._trail) > 1:
+            points = np.stack([*self._trail, tip])
+            parts.append(marks.trail(points, marks.MODEL_COLOR, 0.8))
+        if frame.target is not None and np.isfinite(frame.target).all():
+            target = np.asarray(frame.target, dtype=float)
+            bright = 1.0 if frame.driving else 0.6
+            size = max(0.022, 14.0 * camera.pixel_size(target))
+            parts.append(marks.target_mark(target, camera.axes, size, bright))
+            if float(np.linalg.norm(target - tip)) > 0.002:
+                parts.append(marks.dashes(tip, target, marks.TARGET_COLOR, bright, 2.0))
+        if not parts:
+            return np.zeros((0, LINE_FLOATS), dtype=np.float32)
+        return np.concatenate(parts)
