@@ -114,7 +114,7 @@ class ScriptedArming:
                     now_ns,
                     Severity.WARNING,
                     "operator",
-                    f"{cause}: the scripted operator has ended. Start it anew to go on.",
+                    f"{cause}: the scripted operator has ended. Start it anew.",
                 )
             )
 

@@ -170,7 +170,10 @@ class Gamepad:
                 self._say(now_ns, Severity.WARNING, str(error))
             else:
                 self._say(
-                    now_ns, Severity.INFO, f"{added} gamepad mappings from {database}."
+                    now_ns,
+                    Severity.INFO,
+                    f"Gamepad mappings of {database} are in force, {added} of them "
+                    "for makes that were not known.",
                 )
 
     def _check_thread(self) -> None:

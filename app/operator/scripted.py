@@ -36,6 +36,7 @@ SCRIPTED_NAMES = ("circle", "line")
 _PEAK_OVER_MEAN = 1.875  # of a minimum-jerk stroke's speed
 _RISE_S = 1.0  # from rest to full speed along the path
 _TREMOR_HZ = (8.0, 12.0)  # physiological tremor of the hand
+_SAMPLES = 512  # of a round, to find its greatest speed
 _DEFAULT_SIZE = {"circle": 0.06, "line": 0.12}
 _DEFAULT_SPEED = 0.06
 _AXES = {"x": 0, "y": 1, "z": 2}
@@ -65,7 +66,6 @@ class PathOperator:
         limb: int,
         lay_out: Callable[[FloatArray], TipPath],
         speed: float,
-        peak_over_mean: float,
         tremor: float,
         seed: int,
     ) -> None:
@@ -75,14 +75,12 @@ class PathOperator:
             limb: index of the limb.
             lay_out: makes the path from the tip's place (3,) [m], hull frame.
             speed: greatest speed along the path [m/s].
-            peak_over_mean: of the path's speed at a steady pace of its progress.
             tremor: amplitude of the hand's tremor on each axis [m].
             seed: of the tremor's frequencies and phases.
         """
         self._limb = limb
         self._lay_out = lay_out
         self._speed = speed
-        self._peak_over_mean = peak_over_mean
         self._tremor = tremor
         random = np.random.default_rng(seed)
         self._tremor_hz = random.uniform(*_TREMOR_HZ, size=3)
@@ -127,8 +125,7 @@ class PathOperator:
     def _take_up(self, now_ns: int, tip: FloatArray) -> None:
         if self._path is None:
             self._path = self._lay_out(tip)
-            mean_speed = self._speed / self._peak_over_mean
-            self._round_s = _travel(self._path) / mean_speed
+            self._round_s = _steepest(self._path) / self._speed
         gap = float(np.linalg.norm(self._path.point(self._progress) - tip))
         self._approach_s = _PEAK_OVER_MEAN * gap / self._speed
         self._taken_ns = now_ns
@@ -231,10 +228,8 @@ def make_scripted(
             return LinePath(tip, size * along, Dome.through(base, tip))
         return LinePath(tip, size * np.eye(3)[_AXES[plane[0]]])
 
-    lay_out, peak_over_mean = (
-        (circle, 1.0) if name == "circle" else (line, _PEAK_OVER_MEAN)
-    )
-    return PathOperator(limb, lay_out, speed, peak_over_mean, tremor, seed)
+    lay_out = circle if name == "circle" else line
+    return PathOperator(limb, lay_out, speed, tremor, seed)
 
 
 def _plane_and_inward(
@@ -257,7 +252,8 @@ def _plane_and_inward(
     return normal, first if length < 1e-3 else inward / length
 
 
-def _travel(path: TipPath) -> float:
-    """Length of one round [m]."""
-    points = np.stack([path.point(k / 256) for k in range(257)])
-    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+def _steepest(path: TipPath) -> float:
+    """Greatest way per round of progress anywhere on the path [m]."""
+    points = np.stack([path.point(k / _SAMPLES) for k in range(_SAMPLES + 1)])
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    return float(steps.max()) * _SAMPLES

@@ -127,6 +127,12 @@ class VirtualGamepad:
         self._open.set()
 
     @property
+    def wanted(self) -> PadReading:
+        """Where the sticks and buttons have been put."""
+        with self._lock:
+            return self._reading
+
+    @property
     def attached(self) -> bool:
         """Whether it is plugged in now."""
         return self._device is not None

@@ -10,6 +10,7 @@ from app.clock import NS_PER_MS, NS_PER_S
 from app.errors import DeviceError
 from app.messages import InputMode, OperatorInput, Severity
 from app.operator import gamepad as gamepad_module
+from app.operator import sdl
 from app.operator.gamepad import Gamepad, VirtualGamepad, gamepad_names
 from app.operator.mapping import BUTTONS, GamepadMapping
 
@@ -226,18 +227,32 @@ def test_a_database_of_ones_own_is_added_or_complained_of(
     desk: Callable[..., Desk], tmp_path: Path
 ) -> None:
     good = tmp_path / "good.txt"
-    good.write_text(
-        "030000005e0400008e02000010010000,Mine,a:b1,b:b0,platform:Linux,\n"
-    )
+    good.write_text("03000000fe0f0000ce0a000011010000,Mine,a:b1,b:b0,platform:Linux,\n")
     table = desk(database=good)
     table.poll()
-    assert table.gamepad.events()[0].text == f"1 gamepad mappings from {good}."
+    (event,) = table.gamepad.events()
+    assert str(good) in event.text
+    assert "1 of them" in event.text
     table = desk(database=tmp_path / "missing.txt")
     assert not table.poll().present
     (event,) = table.gamepad.events()
     assert event.severity == Severity.WARNING
     assert "missing.txt" in event.text
     assert "Mend or remove" in event.text
+
+
+def test_a_joystick_that_is_no_gamepad_is_named_once(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = sdl.Found(99, 0, "Odd throttle", mapped=False)
+    monkeypatch.setattr(sdl, "scan", lambda: [odd])
+    table = desk()
+    assert not table.poll().present
+    table.now_ns += 2 * NS_PER_S
+    table.poll()
+    (event,) = table.gamepad.events()
+    assert "'Odd throttle'" in event.text
+    assert "gamecontrollerdb.txt" in event.text
 
 
 def test_another_thread_is_refused(desk: Callable[..., Desk]) -> None:

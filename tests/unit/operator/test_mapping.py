@@ -80,7 +80,7 @@ def test_a_chord_needs_both_and_alternatives_need_one() -> None:
 
 
 def test_the_help_tells_every_action_as_printed_on_the_pad() -> None:
-    rows = dict((does, press) for press, does in GamepadMapping().describe())
+    rows = {does: press for press, does in GamepadMapping().describe()}
     assert rows["deadman: hold it to move"] == "RB (R1)"
     assert (
         rows["EMERGENCY STOP"]
