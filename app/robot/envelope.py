@@ -11,7 +11,7 @@ import numpy as np
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotModel
 
-__all__ = ["advance_applied", "clamp_to_envelope"]
+__all__ = ["advance_applied", "clamp_to_envelope", "motion_since"]
 
 
 @kernel
@@ -37,11 +37,10 @@ def clamp_to_envelope(
     clamped = 0
     for k in range(wanted.shape[0]):
         limit = model.bend_limit[start + k]
-        # hypot does not overflow where the squares would
         bend = np.hypot(wanted[k, 0], wanted[k, 1])
         scale = 1.0
         if bend > limit:
-            # two steps: limit / bend loses all its digits where bend is huge
+            # hypot itself overflows only where both are above 1e308
             scale = limit / bend if bend < np.inf else 0.0
             clamped = 1
         low = model.extension_range[start + k, 0]
@@ -74,8 +73,8 @@ def advance_applied(
         period: time since the last call [s]; the caller bounds it.
         origin: (S, 3) where the path of each segment begins [rad, rad, m].
         goal: (S, 3) where it ends, inside the envelope.
-        begin_ns: (L,) when the path of each limb begins [ns].
-        end_ns: (L,) when it ends [ns].
+        begin_ns: (S,) when the path of each segment begins [ns].
+        end_ns: (S,) when it ends [ns].
         applied_out: (S, 3) the pose last applied, moved on. Never leaves the envelope
             when it, `origin` and `goal` lie inside.
 
@@ -83,31 +82,58 @@ def advance_applied(
         1 where a rate limit was met, else 0.
     """
     limited = 0
-    for limb in range(begin_ns.size):
+    for k in range(begin_ns.size):
         fraction = 1.0
-        if now_ns < end_ns[limb]:
-            span = end_ns[limb] - begin_ns[limb]
-            fraction = max(0.0, (now_ns - begin_ns[limb]) / span)
+        if now_ns < end_ns[k]:
+            fraction = max(0.0, (now_ns - begin_ns[k]) / (end_ns[k] - begin_ns[k]))
+        step_x = (
+            origin[k, 0] + fraction * (goal[k, 0] - origin[k, 0]) - applied_out[k, 0]
+        )
+        step_y = (
+            origin[k, 1] + fraction * (goal[k, 1] - origin[k, 1]) - applied_out[k, 1]
+        )
+        step_z = (
+            origin[k, 2] + fraction * (goal[k, 2] - origin[k, 2]) - applied_out[k, 2]
+        )
+        most = model.bend_rate_limit[k] * period
+        bend = np.hypot(step_x, step_y)
+        scale = 1.0
+        if bend > most:
+            scale = most / bend
+            limited = 1
+        most = model.extension_rate_limit[k] * period
+        if abs(step_z) > most:
+            step_z = most if step_z > 0.0 else -most
+            limited = 1
+        applied_out[k, 0] += scale * step_x
+        applied_out[k, 1] += scale * step_y
+        applied_out[k, 2] += step_z
+    return limited
+
+
+@kernel
+def motion_since(
+    model: RobotModel,
+    coordinates: FloatArray,
+    earlier: FloatArray,
+    change_out: FloatArray,
+) -> None:
+    """How far each limb has moved, as the largest change of a bend.
+
+    Args:
+        model: the robot.
+        coordinates: (S, 3) now [rad, rad, m].
+        earlier: (S, 3) then.
+        change_out: (L,) [rad]; extension counts by the bend it equals at the surface.
+    """
+    for limb in range(change_out.size):
+        most = 0.0
         for k in range(
             model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
         ):
-            step_x = origin[k, 0] + fraction * (goal[k, 0] - origin[k, 0])
-            step_y = origin[k, 1] + fraction * (goal[k, 1] - origin[k, 1])
-            step_z = origin[k, 2] + fraction * (goal[k, 2] - origin[k, 2])
-            step_x -= applied_out[k, 0]
-            step_y -= applied_out[k, 1]
-            step_z -= applied_out[k, 2]
-            most = model.bend_rate_limit[k] * period
-            bend = np.hypot(step_x, step_y)
-            scale = 1.0
-            if bend > most:
-                scale = most / bend
-                limited = 1
-            most = model.extension_rate_limit[k] * period
-            if abs(step_z) > most:
-                step_z = most if step_z > 0.0 else -most
-                limited = 1
-            applied_out[k, 0] += scale * step_x
-            applied_out[k, 1] += scale * step_y
-            applied_out[k, 2] += step_z
-    return limited
+            bend = np.hypot(
+                coordinates[k, 0] - earlier[k, 0], coordinates[k, 1] - earlier[k, 1]
+            )
+            extension = abs(coordinates[k, 2] - earlier[k, 2])
+            most = max(most, bend, extension / model.segment_radius[k, 0])
+        change_out[limb] = most

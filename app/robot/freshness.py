@@ -1,9 +1,14 @@
 """Is a setpoint young, newer than the last, and not from the future?
 
 Order is by generation time: it is the one number that a restarted station does not
-set back. Sequence numbers only tell apart two frames that were generated at the same
-(quantised) time. Every limb has its own order, because a link may reorder frames and
-an old setpoint must never overtake a newer one of the same limb.
+set back. Sequence numbers only tell apart frames that were generated at the same
+(quantised) time. Every stream (a limb, or in compact frames a segment) has its own
+order, because a link may reorder frames and an old setpoint must never overtake a
+newer one of the same stream.
+
+What this cannot see: a compact frame carries its time modulo 16 s, so one that is
+replayed after exactly that looks young. The arming it names must then still be the one
+that is followed, and the envelope and rates still hold.
 """
 
 from enum import Enum
@@ -22,52 +27,46 @@ class Rejection(Enum):
     MALFORMED = "malformed, damaged, or not for this robot"
     FUTURE = "stamped in the future"
     STALE = "older than the age limit"
-    REPLAYED = "a repeat, or older than the newest of this limb"
+    REPLAYED = "a repeat, or older than what is already obeyed"
     NOT_FINITE = "with a value that is not finite"
     REFUSED = "of an arming that is not followed"
 
 
 class Freshness:
-    """Remembers the newest believed setpoint of every limb; pure."""
+    """Remembers the newest believed setpoint of every stream; pure."""
 
-    def __init__(self, limbs: int, age_limit_ms: float, sequence_bits: int) -> None:
+    def __init__(self, age_limit_ms: float) -> None:
         """Begin with nothing heard.
 
         Args:
-            limbs: number of limbs.
             age_limit_ms: a setpoint older than this is stale [ms].
-            sequence_bits: bits after which sequence numbers wrap.
         """
         self._age_limit_ns = round(age_limit_ms * NS_PER_MS)
-        self._sequences = 1 << sequence_bits
-        self._newest: list[tuple[int, int] | None] = [None] * limbs
+        self._newest: dict[int, tuple[int, int]] = {}
 
     def judge(
-        self, now_ns: int, limb: int, generated_ns: int, sequence: int
+        self, now_ns: int, stream: int, generated_ns: int, sequence: int
     ) -> Rejection | None:
         """Judge a setpoint; it is not remembered until `accept`.
 
         Args:
             now_ns: robot time [ns].
-            limb: its limb.
+            stream: key of its stream, 0..255.
             generated_ns: when it was made, on the robot's clock [ns].
-            sequence: its number.
+            sequence: its number, unwrapped.
 
         Returns:
             None where it may be believed, else why not.
         """
         if generated_ns > now_ns + FUTURE_TOLERANCE_NS:
             return Rejection.FUTURE
-        newest = self._newest[limb]
-        if newest is not None:
-            lead = (sequence - newest[1]) % self._sequences
-            newer = 0 < lead < self._sequences // 2
-            if generated_ns < newest[0] or (generated_ns == newest[0] and not newer):
-                return Rejection.REPLAYED
+        newest = self._newest.get(stream)
+        if newest is not None and (generated_ns, sequence) <= newest:
+            return Rejection.REPLAYED
         if now_ns - generated_ns > self._age_limit_ns:
             return Rejection.STALE
         return None
 
-    def accept(self, limb: int, generated_ns: int, sequence: int) -> None:
-        """Make a believed setpoint the newest of its limb."""
-        self._newest[limb] = (generated_ns, sequence)
+    def accept(self, stream: int, generated_ns: int, sequence: int) -> None:
+        """Make a believed setpoint the newest of its stream."""
+        self._newest[stream] = (generated_ns, sequence)

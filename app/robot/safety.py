@@ -71,14 +71,16 @@ class SafetyMachine:
         self._state = RobotState.IDLE
         self._actuation = Actuation.COMPLIANT
         self._epoch = 0
+        self._last_epoch = 0
         self._burned: frozenset[int] = frozenset()
         self._listened = False
         self._disarmed = False  # HOLD was entered by a DISARMED frame
         self._heard_ns = 0  # robot time of the newest obeyed command
         self._hold_began_ns = 0
         self._silence_ns = self._hold_ns
-        self._newest_ns = -1  # station time of the newest obeyed command
-        self._fence_ns = -1  # station time of the last arming, disarming or stop
+        # (generated_ns, sequence): ties in a coarse time are told apart by number
+        self._newest = (-1, -1)  # of obeyed commands
+        self._fence = (-1, -1)  # the last arming, disarming or stop
         self._events: list[Event] = []
 
     @property
@@ -97,6 +99,14 @@ class SafetyMachine:
         return self._epoch
 
     @property
+    def last_epoch(self) -> int:
+        """The arming that is followed or, where none is, the one that ended last.
+
+        A station that starts anew sees from it which number it must not use again.
+        """
+        return self._epoch or self._last_epoch
+
+    @property
     def hold_after_ns(self) -> int:
         """Silence after which the robot holds [ns]; grows with the send period."""
         return self._silence_ns
@@ -111,6 +121,7 @@ class SafetyMachine:
         now_ns: int,
         *,
         generated_ns: int,
+        sequence: int,
         mode: StationMode,
         epoch: int,
         period_ms: float,
@@ -122,6 +133,7 @@ class SafetyMachine:
         Args:
             now_ns: robot time [ns].
             generated_ns: when the station made the command [ns].
+            sequence: its number among the station's commands.
             mode: what the station wants.
             epoch: the arming that the command belongs to.
             period_ms: time until the station's next command [ms].
@@ -132,13 +144,14 @@ class SafetyMachine:
         Returns:
             What became of it; only OBEYED allows motion.
         """
+        stamp = (generated_ns, sequence)
         if mode == StationMode.ESTOP:
-            return self._stop(now_ns, generated_ns, epoch)
+            return self._stop(now_ns, stamp, epoch)
         if mode == StationMode.DISARMED:
-            return self._disarm(now_ns, generated_ns, epoch, fresh=fresh)
+            return self._disarm(now_ns, stamp, epoch, fresh=fresh)
         if not fresh:
             return Verdict.OUTDATED
-        return self._arm(now_ns, generated_ns, epoch, period_ms, pose_known=pose_known)
+        return self._arm(now_ns, stamp, epoch, period_ms, pose_known=pose_known)
 
     def step(self, now_ns: int) -> RobotState:
         """Let time pass.
@@ -176,26 +189,26 @@ class SafetyMachine:
     def _arm(
         self,
         now_ns: int,
-        generated_ns: int,
+        stamp: tuple[int, int],
         epoch: int,
         period_ms: float,
         *,
         pose_known: bool,
     ) -> Verdict:
-        verdict = self._judge_arming(now_ns, generated_ns, epoch, pose_known=pose_known)
+        verdict = self._judge_arming(now_ns, stamp, epoch, pose_known=pose_known)
         if verdict != Verdict.OBEYED:
             return verdict
         if epoch != self._epoch:
             if self._epoch:
                 self._burned = frozenset({self._epoch})
             self._epoch = epoch
-            self._fence_ns = generated_ns
+            self._fence = stamp
             self._say(now_ns, Severity.INFO, f"Follows arming {epoch}.")
         elif self._state == RobotState.HOLD:
             self._say(now_ns, Severity.INFO, "Commands are back: driving goes on.")
         self._enter(RobotState.ACTIVE, Actuation.STIFF)
         self._heard_ns = now_ns
-        self._newest_ns = max(self._newest_ns, generated_ns)
+        self._newest = max(self._newest, stamp)
         wanted_ns = _PERIODS_OF_SILENCE * period_ms * NS_PER_MS
         # written so that a NaN gives the plain limit; never beyond the compliant time
         longer = round(min(wanted_ns, self._compliant_ns)) if wanted_ns > 0.0 else 0
@@ -203,7 +216,7 @@ class SafetyMachine:
         return Verdict.OBEYED
 
     def _judge_arming(
-        self, now_ns: int, generated_ns: int, epoch: int, *, pose_known: bool
+        self, now_ns: int, stamp: tuple[int, int], epoch: int, *, pose_known: bool
     ) -> Verdict:
         if self._state == RobotState.ESTOP:
             return Verdict.LATCHED
@@ -221,22 +234,22 @@ class SafetyMachine:
         if epoch in self._burned:
             return Verdict.BURNED
         if epoch != self._epoch:
-            if generated_ns <= self._newest_ns or generated_ns <= self._fence_ns:
+            if stamp <= self._newest or stamp <= self._fence:
                 return Verdict.OUTDATED
             if not pose_known:
                 return Verdict.NO_MEASUREMENT
         return Verdict.OBEYED
 
     def _disarm(
-        self, now_ns: int, generated_ns: int, epoch: int, *, fresh: bool
+        self, now_ns: int, stamp: tuple[int, int], epoch: int, *, fresh: bool
     ) -> Verdict:
-        if generated_ns <= self._fence_ns:
+        if stamp <= self._fence:
             return Verdict.OUTDATED
         if self._state == RobotState.ESTOP and not fresh:
             return Verdict.LATCHED
         self._listened = self._listened or fresh
-        self._fence_ns = generated_ns
-        self._newest_ns = max(self._newest_ns, generated_ns)
+        self._fence = stamp
+        self._newest = max(self._newest, stamp)
         self._burn(epoch)
         if self._state == RobotState.ESTOP:
             self._leave_stop(now_ns)
@@ -247,11 +260,11 @@ class SafetyMachine:
             self._say(now_ns, Severity.INFO, "Disarmed: holding this pose.")
         return Verdict.NOTED
 
-    def _stop(self, now_ns: int, generated_ns: int, epoch: int) -> Verdict:
-        if generated_ns <= self._fence_ns:
+    def _stop(self, now_ns: int, stamp: tuple[int, int], epoch: int) -> Verdict:
+        if stamp[0] < self._fence[0]:  # at equal times a stop wins
             return Verdict.OUTDATED
-        self._fence_ns = generated_ns
-        self._newest_ns = max(self._newest_ns, generated_ns)
+        self._fence = max(self._fence, stamp)
+        self._newest = max(self._newest, stamp)
         self._burn(epoch)
         if self._state != RobotState.ESTOP:
             # "hold" freezes the winches as they are: from compliant nothing stiffens
@@ -303,6 +316,7 @@ class SafetyMachine:
 
     def _burn(self, epoch: int) -> None:
         ended = {self._epoch, epoch} - {0}
+        self._last_epoch = epoch or self._epoch or self._last_epoch
         self._epoch = 0
         if ended:
             self._burned = frozenset(ended)

@@ -28,6 +28,7 @@ class Rig:
     estop_action: str = "hold"
     listened: bool = True
     now_ns: int = 10 * NS_PER_S
+    sequence: int = 0
     machine: SafetyMachine = field(init=False)
 
     def __post_init__(self) -> None:
@@ -41,7 +42,8 @@ class Rig:
         self, mode: StationMode, epoch: int, *, late_ms: float = 0.0, **more: object
     ) -> Verdict:
         self.now_ns += NS_PER_MS
-        wish: dict[str, object] = {"period_ms": 20.0, **more}
+        self.sequence += 1
+        wish: dict[str, object] = {"period_ms": 20.0, "sequence": self.sequence, **more}
         return self.machine.command(
             self.now_ns,
             generated_ns=self.now_ns - round(late_ms * NS_PER_MS),
@@ -207,6 +209,34 @@ def test_a_late_disarm_of_the_previous_arming_is_outdated() -> None:
     assert rig.machine.state == RobotState.ACTIVE
 
 
+def test_commands_of_one_coarse_instant_go_by_their_numbers() -> None:
+    rig = armed(7)
+    rig.send(DISARMED, 7, sequence=100)
+    rig.now_ns -= NS_PER_MS  # what follows has the same generation time
+    assert rig.send(ARMED, 8, sequence=99) == Verdict.OUTDATED
+    rig.now_ns -= NS_PER_MS
+    assert rig.send(ARMED, 8, sequence=101) == Verdict.OBEYED
+
+
+def test_a_stop_of_the_same_coarse_instant_wins() -> None:
+    rig = armed(7)
+    rig.now_ns -= NS_PER_MS
+    assert rig.send(ESTOP, 7, sequence=0) == Verdict.NOTED
+    assert rig.machine.state == RobotState.ESTOP
+
+
+def test_tells_which_epoch_a_new_station_must_not_use() -> None:
+    rig = Rig()
+    assert rig.machine.last_epoch == 0
+    rig.send(ARMED, 7)
+    assert rig.machine.last_epoch == 7
+    rig.wait(6000)
+    rig.send(DISARMED, 0)  # a station that has just started
+    assert (rig.machine.epoch, rig.machine.last_epoch) == (0, 7)
+    assert rig.send(ARMED, 7) == Verdict.BURNED
+    assert rig.send(ARMED, 8) == Verdict.OBEYED
+
+
 def test_a_stop_within_this_arming_is_obeyed_however_late() -> None:
     rig = armed(7)
     for _ in range(60):
@@ -252,7 +282,7 @@ def test_a_disarm_older_than_the_stop_does_not_clear_it() -> None:
     rig = armed()
     rig.wait(100)
     rig.send(ESTOP, 7)
-    assert rig.send(DISARMED, 7, late_ms=1.0) == Verdict.OUTDATED
+    assert rig.send(DISARMED, 7, late_ms=2.0) == Verdict.OUTDATED
     assert rig.machine.state == RobotState.ESTOP
 
 

@@ -1,0 +1,504 @@
+"""Nothing stale, repeated, forged, malformed or wild moves the robot.
+
+Every test speaks the real bytes: frames are written by the station's codec.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.clock import NS_PER_MS, NS_PER_S
+from app.config import build_robot_model, load_robot
+from app.link.frame import Codec, Profile, SetpointFrame, TelemetryFrame
+from app.messages import RobotState, Severity, StationMode
+from app.robot.bridge import Applied, Bridge
+from app.robot.freshness import FUTURE_TOLERANCE_NS, Rejection
+from app.robot.safety import Actuation
+from models.numerics import FloatArray
+
+ROBOT = load_robot("ursula")
+MODEL = build_robot_model(ROBOT)
+SEGMENTS = MODEL.segment_length.size
+ROBOT_ID = 3
+RESOLUTION = 2e-4  # rad: half a step of a full frame's 14 bits over ±90°
+POSE = MODEL.rest_coordinates * 0.5
+
+
+@dataclass
+class Rig:
+    """A bridge at a measured pose, the station's codec, and one clock for both."""
+
+    mtu_bytes: int = 256
+    now_ns: int = 100 * NS_PER_S
+    sequence: int = 0
+    measured: FloatArray = field(default_factory=POSE.copy)
+    station: Codec = field(init=False)
+    bridge: Bridge = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.station = Codec(MODEL, ROBOT_ID, self.mtu_bytes)
+        self.bridge = Bridge(MODEL, ROBOT, Codec(MODEL, ROBOT_ID, 256))
+        self.step()
+        assert not self.send(mode=StationMode.DISARMED, epoch=0)
+
+    def frame(self, limb: int = 0, **changes: object) -> SetpointFrame:
+        self.sequence += 1
+        start, stop = MODEL.limb_segment_start[limb : limb + 2]
+        frame = SetpointFrame(
+            sequence=self.sequence,
+            generated_ns=self.now_ns,
+            robot=ROBOT_ID,
+            limb=limb,
+            epoch=7,
+            mode=StationMode.ARMED,
+            period_ms=20.0,
+            coordinates=MODEL.rest_coordinates[start:stop],
+        )
+        return replace(frame, **changes)  # type: ignore[arg-type]
+
+    def send(self, limb: int = 0, **changes: object) -> bool:
+        self.now_ns += NS_PER_MS
+        return self.deliver(self.station.encode(self.frame(limb, **changes)))
+
+    def deliver(self, packet: bytes) -> bool:
+        return self.bridge.receive(self.now_ns, packet)
+
+    def step(self, milliseconds: int = 1) -> Applied:
+        for _ in range(milliseconds):
+            self.now_ns += NS_PER_MS
+            applied = self.bridge.step(self.now_ns, self.measured)
+        return applied
+
+    def pose(self) -> FloatArray:
+        """The pose applied now, without letting time pass."""
+        return self.bridge.step(self.now_ns, self.measured).coordinates.copy()
+
+    def still(self, milliseconds: int = 50) -> bool:
+        before = self.pose()
+        return bool(np.array_equal(before, self.step(milliseconds).coordinates))
+
+
+def rows(limb: int) -> slice:
+    return slice(*(int(i) for i in MODEL.limb_segment_start[limb : limb + 2]))
+
+
+def test_idle_and_compliant_follows_the_measured_pose() -> None:
+    rig = Rig()
+    applied = rig.step()
+    assert applied.actuation == Actuation.COMPLIANT
+    assert np.array_equal(applied.coordinates, POSE)
+
+
+def test_a_setpoint_is_reached_within_its_period() -> None:
+    rig = Rig()
+    goal = POSE[rows(0)] + [0.01, -0.005, -0.0001]
+    assert rig.send(0, coordinates=goal)
+    halfway = rig.step(10).coordinates.copy()
+    assert np.allclose(
+        halfway[rows(0)], POSE[rows(0)] + [0.005, -0.0025, -0.00005], atol=RESOLUTION
+    )
+    assert np.allclose(rig.step(10).coordinates[rows(0)], goal, atol=RESOLUTION)
+    assert np.array_equal(rig.pose()[rows(1)], POSE[rows(1)]), "other limbs stay"
+
+
+def test_engages_where_the_limb_is_and_moves_no_faster_than_the_rates() -> None:
+    rig = Rig()
+    rig.send(0, coordinates=-MODEL.rest_coordinates[rows(0)] * 3.0, period_ms=1.0)
+    before = rig.pose()
+    assert np.allclose(before, POSE, atol=np.max(MODEL.bend_rate_limit) * 1e-3)
+    for _ in range(300):
+        applied = rig.step()
+        assert applied.actuation == Actuation.STIFF
+        step = applied.coordinates - before
+        assert np.all(
+            np.hypot(step[:, 0], step[:, 1]) <= MODEL.bend_rate_limit * 1e-3 + 1e-12
+        )
+        assert np.all(np.abs(step[:, 2]) <= MODEL.extension_rate_limit * 1e-3 + 1e-12)
+        before = applied.coordinates.copy()
+        rig.send(0, coordinates=-MODEL.rest_coordinates[rows(0)] * 3.0, period_ms=1.0)
+        rig.now_ns -= NS_PER_MS
+
+
+def test_a_stalled_process_does_not_jump() -> None:
+    rig = Rig()
+    rig.send(0, coordinates=-MODEL.rest_coordinates[rows(0)] * 3.0, period_ms=1.0)
+    before = rig.step().coordinates.copy()
+    rig.now_ns += 400 * NS_PER_MS
+    step = rig.bridge.step(rig.now_ns, rig.measured).coordinates - before
+    assert np.max(np.abs(step)) <= np.max(MODEL.bend_rate_limit) * 5e-3 + 1e-12
+
+
+def test_setpoints_beyond_the_envelope_are_clamped() -> None:
+    rig = Rig()
+    for _ in range(100):
+        rig.send(2, coordinates=np.array([[9.0, -9.0, 5.0]]))
+        rig.step(20)
+    row = rig.pose()[rows(2)][0]
+    assert np.hypot(row[0], row[1]) == pytest.approx(MODEL.bend_limit[4], abs=1e-9)
+    assert row[2] == MODEL.extension_range[4, 1]
+
+
+def test_a_measured_pose_outside_the_envelope_engages_inside_it() -> None:
+    rig = Rig(measured=np.tile([2.0, 0.0, 0.5], (SEGMENTS, 1)))
+    rig.step()
+    rig.send(0)
+    assert np.all(rig.pose()[:, 0] <= MODEL.bend_limit + 1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_move_nothing(
+    value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig()
+    rig.send(0)
+    rig.step(300)
+    packet = rig.station.encode(rig.frame(0))
+    wild = replace(rig.frame(0), coordinates=np.full((2, 3), value))
+    monkeypatch.setattr(Codec, "decode", lambda *_: wild)
+    assert not rig.deliver(packet)
+    monkeypatch.undo()
+    assert rig.bridge.rejected[Rejection.NOT_FINITE] == 1
+    assert rig.still()
+
+
+def test_a_stale_setpoint_moves_nothing() -> None:
+    rig = Rig()
+    assert not rig.send(0, generated_ns=rig.now_ns - 4_100 * NS_PER_MS)
+    assert rig.bridge.rejected[Rejection.STALE] == 1
+    assert rig.bridge.state == RobotState.IDLE
+    rig.step(5_000)
+    assert rig.send(0, generated_ns=rig.now_ns - 3_900 * NS_PER_MS), "young enough"
+
+
+def test_a_stamp_from_the_future_moves_nothing_and_poisons_nothing() -> None:
+    rig = Rig()
+    ahead_ns = 3600 * NS_PER_S
+    for mode in StationMode:
+        assert not rig.send(0, mode=mode, generated_ns=rig.now_ns + ahead_ns)
+    assert rig.bridge.rejected[Rejection.FUTURE] == 3
+    assert rig.bridge.state == RobotState.IDLE
+    assert rig.send(0)
+    assert rig.send(0, generated_ns=rig.now_ns + FUTURE_TOLERANCE_NS // 2)
+
+
+def test_a_replayed_setpoint_moves_nothing() -> None:
+    rig = Rig()
+    first = rig.station.encode(rig.frame(0))
+    assert rig.deliver(first)
+    for _ in range(5):
+        rig.step(20)
+        rig.send(0, coordinates=POSE[rows(0)] * 0.5)
+    rig.step(100)
+    count = rig.bridge.received
+    for _ in range(3):
+        assert not rig.deliver(first)
+    assert rig.bridge.rejected[Rejection.REPLAYED] == 3
+    assert rig.bridge.received == count, "a repeat is not counted as received"
+    assert rig.still()
+
+
+def test_a_setpoint_overtaken_by_a_newer_one_moves_nothing() -> None:
+    rig = Rig()
+    rig.now_ns += NS_PER_MS
+    old = rig.station.encode(rig.frame(0))
+    assert rig.send(0, coordinates=POSE[rows(0)])
+    assert not rig.deliver(old)
+    assert rig.send(1), "limbs do not wait for one another"
+
+
+def test_another_limb_may_be_older() -> None:
+    rig = Rig()
+    rig.send(0)
+    rig.now_ns += NS_PER_MS
+    late = rig.station.encode(rig.frame(1))
+    rig.send(0)
+    assert rig.deliver(late)
+
+
+def test_a_damaged_setpoint_moves_nothing() -> None:
+    rig = Rig()
+    rig.send(0)
+    rig.step(300)
+    good = rig.station.encode(rig.frame(0, coordinates=POSE[rows(0)] * 0.0))
+    for bit in range(8 * len(good)):
+        damaged = bytearray(good)
+        damaged[bit // 8] ^= 1 << (bit % 8)
+        assert not rig.deliver(bytes(damaged))
+    assert rig.bridge.rejected[Rejection.MALFORMED] == 8 * len(good)
+    assert rig.still()
+    assert rig.deliver(good)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.binary(max_size=300), max_size=30))
+def test_random_bytes_neither_move_nor_break_anything(packets: list[bytes]) -> None:
+    rig = Rig()
+    for packet in packets:
+        assert not rig.deliver(packet)
+    assert rig.bridge.step(rig.now_ns, rig.measured).actuation == Actuation.COMPLIANT
+    assert rig.send(0)
+
+
+def test_frames_of_another_robot_and_our_own_telemetry_move_nothing() -> None:
+    rig = Rig()
+    other = Codec(MODEL, ROBOT_ID + 1, 256)
+    assert not rig.deliver(other.encode(replace(rig.frame(0), robot=ROBOT_ID + 1)))
+    (echo,) = rig.bridge.telemetry(rig.now_ns, POSE, np.zeros(MODEL.tendon_angle.size))
+    assert not rig.deliver(echo)
+    assert rig.bridge.rejected[Rejection.MALFORMED] == 2
+
+
+def test_silence_holds_the_applied_pose_then_lets_go() -> None:
+    rig = Rig()
+    for _ in range(3):
+        rig.send(0)
+        rig.step(20)
+    rig.measured = POSE * 0.9  # the limb sags: the held pose does not follow it
+    rig.step(500)
+    assert rig.bridge.state == RobotState.HOLD
+    assert rig.still(4000)
+    rig.step(600)
+    assert rig.bridge.state == RobotState.COMPLIANT
+    assert np.array_equal(rig.pose(), rig.measured)
+    assert not rig.send(0)
+    assert rig.bridge.rejected[Rejection.REFUSED] == 1
+
+
+def test_after_a_hold_only_limbs_with_a_new_setpoint_move() -> None:
+    rig = Rig()
+    rig.send(1, coordinates=-MODEL.rest_coordinates[rows(1)], period_ms=300.0)
+    rig.step(100)  # limb 1 is on its way
+    rig.now_ns += 1000 * NS_PER_MS
+    held = rig.step().coordinates.copy()
+    assert rig.bridge.state == RobotState.HOLD
+    assert rig.send(0)
+    after = rig.step(100).coordinates
+    assert not np.allclose(after[rows(0)], held[rows(0)])
+    assert np.array_equal(after[rows(1)], held[rows(1)])
+
+
+def test_arming_anew_from_a_hold_does_not_jump() -> None:
+    rig = Rig()
+    rig.send(0)
+    rig.step(40)
+    rig.send(0, mode=StationMode.DISARMED)
+    rig.measured = POSE * 0.8
+    held = rig.step(20).coordinates.copy()
+    assert rig.send(1, epoch=8, coordinates=held[rows(1)])
+    assert np.array_equal(rig.pose(), held)
+
+
+def test_disarm_stops_motion_at_once() -> None:
+    rig = Rig()
+    rig.send(0, coordinates=-MODEL.rest_coordinates[rows(0)], period_ms=400.0)
+    rig.step(50)
+    rig.send(0, mode=StationMode.DISARMED)
+    assert rig.bridge.state == RobotState.HOLD
+    assert rig.still()
+
+
+def test_estop_stops_motion_at_once_even_when_late() -> None:
+    rig = Rig()
+    rig.send(0)
+    begun_ns = rig.now_ns
+    for _ in range(120):
+        rig.step(50)
+        rig.send(0, coordinates=-MODEL.rest_coordinates[rows(0)], period_ms=400.0)
+    rig.send(0, mode=StationMode.ESTOP, generated_ns=begun_ns + NS_PER_MS)
+    assert rig.bridge.state == RobotState.ESTOP
+    assert rig.still()
+    assert not rig.send(0, epoch=8)
+    assert rig.still()
+    assert any(event.severity == Severity.ALARM for event in rig.bridge.events())
+
+
+def test_no_arming_without_a_measured_pose() -> None:
+    rig = Rig()
+    rig.measured[2, 1] = np.nan
+    rig.step()
+    assert not rig.send(0)
+    assert rig.bridge.state == RobotState.IDLE
+    assert np.all(np.isfinite(rig.pose()))
+    assert any("not finite" in event.text for event in rig.bridge.events())
+    rig.measured[2, 1] = 0.0
+    rig.step()
+    assert rig.send(0)
+    rig.measured[2, 1] = np.nan
+    assert np.all(np.isfinite(rig.step(100).coordinates)), "goes on, open loop"
+
+
+def test_a_setpoint_may_carry_the_wildest_period() -> None:
+    rig = Rig()
+    for period_ms in (0.0, 1e12, 16383.0):
+        assert rig.send(0, coordinates=POSE[rows(0)], period_ms=period_ms)
+        rig.step(20)
+        assert np.all(np.isfinite(rig.pose()))
+    assert np.allclose(rig.step(5).coordinates[rows(0)], POSE[rows(0)], atol=1e-3)
+
+
+def test_drops_are_reported_once_a_second_not_once_a_frame() -> None:
+    rig = Rig()
+    rig.bridge.events()
+    for _ in range(3000):
+        rig.deliver(b"\x10 not a frame")
+        rig.step()
+    events = [event for event in rig.bridge.events() if "dropped" in event.text]
+    assert 3 <= len(events) <= 4
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*[StationMode.ARMED] * 5, *StationMode]),
+            st.integers(0, 3),
+            st.integers(0, 3),
+            st.floats(-10.0, 10.0),
+            st.sampled_from([0, 1, 30, 700, 3000, 5000, -100, -9000]),
+            st.sampled_from([1, 5, 40, 600, 5100]),
+        ),
+        max_size=25,
+    )
+)
+def test_whatever_comes_the_applied_pose_is_inside_and_slow(
+    script: list[tuple[StationMode, int, int, float, int, int]],
+) -> None:
+    rig = Rig()
+    before, actuation = rig.pose(), Actuation.COMPLIANT
+    for mode, limb, epoch, value, late_ms, wait_ms in script:
+        count = rows(limb).stop - rows(limb).start
+        rig.send(
+            limb,
+            mode=mode,
+            epoch=epoch,
+            coordinates=np.full((count, 3), value),
+            generated_ns=rig.now_ns - late_ms * NS_PER_MS,
+        )
+        for _ in range(min(wait_ms, 50)):
+            applied = rig.step()
+            pose = applied.coordinates.copy()
+            assert np.all(np.hypot(pose[:, 0], pose[:, 1]) <= MODEL.bend_limit + 1e-9)
+            assert np.all(pose[:, 2] >= MODEL.extension_range[:, 0] - 1e-12)
+            assert np.all(pose[:, 2] <= MODEL.extension_range[:, 1] + 1e-12)
+            if applied.actuation == Actuation.STIFF == actuation:
+                bend = np.hypot(*(pose - before)[:, :2].T)
+                assert np.all(bend <= MODEL.bend_rate_limit * 2.1e-3)
+                if rig.bridge.state != RobotState.ACTIVE:
+                    assert np.array_equal(pose, before)
+            before, actuation = pose, applied.actuation
+        rig.now_ns += max(0, wait_ms - 50) * NS_PER_MS
+        before = rig.step().coordinates.copy()
+        actuation = rig.bridge.safety.actuation
+
+
+class TestCompact:
+    """Links of 8 bytes a packet: one segment a frame, time modulo 16 s."""
+
+    def rig(self) -> Rig:
+        rig = Rig(mtu_bytes=8)
+        assert rig.station.profile is Profile.COMPACT
+        return rig
+
+    def test_a_segment_moves_alone(self) -> None:
+        rig = self.rig()
+        assert rig.send(0)  # carries segment 0 only
+        pose = rig.step(200).coordinates
+        assert not np.allclose(pose[0], POSE[0], atol=1e-3)
+        assert np.array_equal(pose[1:], POSE[1:])
+        assert rig.send(0)
+        assert not np.allclose(rig.step(200).coordinates[1], POSE[1], atol=1e-3)
+
+    def test_a_stale_segment_does_not_come_in_with_a_fresh_one(self) -> None:
+        rig = self.rig()
+        old = rig.station.encode(rig.frame(0, coordinates=-POSE[rows(0)]))  # segment 0
+        for _ in range(6):
+            rig.send(0, coordinates=POSE[rows(0)])
+            rig.step(200)
+        before = rig.pose()
+        assert not rig.deliver(old)
+        while rig.station.encode(rig.frame(0, coordinates=before[rows(0)]))[0] & 1:
+            pass  # until segment 1 is next
+        assert rig.send(0, coordinates=before[rows(0)])
+        assert np.allclose(rig.step(200).coordinates[0], before[0], atol=1e-2)
+
+    def test_telemetry_answers_in_the_profile_of_the_station(self) -> None:
+        rig = self.rig()
+        tension = np.zeros(MODEL.tendon_angle.size)
+        packets = [
+            packet
+            for _ in range(2000)
+            for packet in rig.bridge.telemetry(rig.step() and rig.now_ns, POSE, tension)
+        ]
+        assert packets
+        assert all(len(packet) <= 8 for packet in packets)
+
+
+class TestTelemetry:
+    """What the robot tells."""
+
+    tension = np.linspace(0.0, 5.0, MODEL.tendon_angle.size)
+
+    def collect(self, rig: Rig, milliseconds: int) -> list[TelemetryFrame]:
+        frames = []
+        for _ in range(milliseconds):
+            rig.step()
+            for packet in rig.bridge.telemetry(rig.now_ns, rig.measured, self.tension):
+                frame = rig.station.decode(packet, rig.now_ns)
+                assert isinstance(frame, TelemetryFrame)
+                frames.append(frame)
+        return frames
+
+    def test_tells_every_limb_its_pose_and_tension(self) -> None:
+        rig = Rig()
+        frames = self.collect(rig, 200)
+        assert {frame.limb for frame in frames} == {0, 1, 2, 3}
+        for frame in frames:
+            assert frame.state == RobotState.IDLE
+            assert frame.coordinates == pytest.approx(POSE[rows(frame.limb)], abs=1e-3)
+            first, last = MODEL.limb_tendon_start[frame.limb : frame.limb + 2]
+            assert frame.tension == pytest.approx(self.tension[first:last], abs=0.03)
+
+    def test_echoes_the_newest_setpoint(self) -> None:
+        rig = Rig()
+        self.collect(rig, 100)
+        rig.send(0)
+        sent = rig.sequence
+        frames = self.collect(rig, 50)
+        assert frames[-1].echo_sequence == sent
+        assert 0.0 < frames[-1].echo_hold_ms <= 50.0
+        assert frames[-1].received == 2
+        assert frames[-1].epoch == 7
+
+    def test_a_change_of_state_goes_at_once(self) -> None:
+        rig = Rig()
+        rig.bridge._reporter._pacer.set_bandwidth(20.0)  # a frame in minutes
+        self.collect(rig, 1000)
+        assert self.collect(rig, 1000) == []
+        rig.send(0, mode=StationMode.ESTOP)
+        (frame,) = self.collect(rig, 1)
+        assert frame.state == RobotState.ESTOP
+
+    def test_keeps_within_the_rate_that_the_station_allows(self) -> None:
+        rig = Rig()
+        rig.send(0, mode=StationMode.DISARMED, uplink_bps=1024.0)
+        self.collect(rig, 1000)
+        count = 0
+        for _ in range(10_000):
+            rig.step()
+            count += sum(
+                8 * len(packet)
+                for packet in rig.bridge.telemetry(
+                    rig.now_ns, rig.measured, self.tension
+                )
+            )
+        assert 500 * 10 < count <= 1024 * 10
+
+    def test_a_failed_sensor_is_told_as_last_measured(self) -> None:
+        rig = Rig()
+        self.collect(rig, 100)
+        rig.measured = np.full((SEGMENTS, 3), np.nan)
+        for frame in self.collect(rig, 100):
+            assert frame.coordinates == pytest.approx(POSE[rows(frame.limb)], abs=1e-3)
