@@ -24,7 +24,7 @@ from zmq.auth.thread import ThreadAuthenticator
 
 from app.errors import LinkError
 
-__all__ = ["Endpoint", "LinkKeys", "load_keys", "make_keys", "wait_any"]
+__all__ = ["Endpoint", "LinkKeys", "Waiter", "load_keys", "make_keys"]
 
 _HIGH_WATER_PACKETS = 64
 _DRAIN_PACKETS = 256  # taken in one call, so that a flood cannot hold a loop
@@ -309,13 +309,20 @@ class Endpoint:
         """Close."""
         self.close()
 
-    def _pollable(self) -> "zmq.Socket[bytes]":
+    def pollable(self) -> "zmq.Socket[bytes]":
+        """Return the socket, for `Waiter` alone."""
         return self._socket
 
 
-def wait_any(endpoints: Sequence[Endpoint], timeout_ms: int) -> None:
-    """Wait until one of the endpoints has a packet, or `timeout_ms` [ms] are over."""
-    poller = zmq.Poller()
-    for endpoint in endpoints:
-        poller.register(endpoint._pollable(), zmq.POLLIN)  # noqa: SLF001  own class
-    poller.poll(timeout_ms)
+class Waiter:
+    """Waits for several endpoints at once."""
+
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        """Prepare to wait for these; they must outlive it."""
+        self._poller = zmq.Poller()
+        for endpoint in endpoints:
+            self._poller.register(endpoint.pollable(), zmq.POLLIN)
+
+    def wait(self, timeout_ms: int) -> None:
+        """Return when one has a packet, or after `timeout_ms` [ms]."""
+        self._poller.poll(max(0, timeout_ms))

@@ -91,7 +91,8 @@ class SetpointFrame:
         coordinates: (n, 3) [rad, rad, m] of the limb's segments. Rows that are not
             known are NaN: all of a mode frame, and in the compact profile segments
             not heard of in this epoch.
-        uplink_bps: rate that the robot may use for telemetry [bit/s]; 0 = not known.
+        uplink_bps: the robot's own share of the bit rate, rounded down [bit/s]; 0 =
+            not known.
     """
 
     sequence: int
@@ -160,7 +161,7 @@ def profile_of(buffer: bytes) -> Profile:
 
 
 def _uplink_code(bps: float) -> int:
-    return 0 if bps < 2.0 else min(63, math.floor(2.0 * math.log2(bps) + 1e-9))
+    return 0 if bps < 1.1 else min(255, math.floor(8.0 * math.log2(bps) + 1e-9))
 
 
 class Codec:
@@ -253,7 +254,7 @@ class Codec:
         return len(self._quantiser.segments(limb)) * (2 * _FULL_BITS[0] + _FULL_BITS[1])
 
     def _setpoint_bytes(self, limb: int) -> int:
-        return 3 + (94 + self._segment_bits(limb) + 7) // 8
+        return 3 + (96 + self._segment_bits(limb) + 7) // 8
 
     def _telemetry_bytes(self, limb: int, *, tension: bool) -> int:
         tendons = _TENSION_BITS * len(self._tension_limit[limb]) if tension else 0
@@ -305,7 +306,7 @@ class Codec:
         writer.put(frame.epoch, 8)
         writer.put(int(frame.mode), 2)
         writer.put(min(16383, max(0, math.ceil(frame.period_ms))), 14)
-        writer.put(_uplink_code(frame.uplink_bps), 6)
+        writer.put(_uplink_code(frame.uplink_bps), 8)
         if frame.mode is not StationMode.ARMED:
             return self._seal(_MODE | frame.limb, writer)
         for row, segment in enumerate(self._quantiser.segments(frame.limb)):
@@ -462,7 +463,7 @@ class Codec:
         time_ns = self._full_time(reader.take(40), reference_ns)
         code, epoch = reader.take(16), reader.take(8)
         mode = self._mode(reader.take(2), with_rows=with_rows)
-        period, uplink = reader.take(14), reader.take(6)
+        period, uplink = reader.take(14), reader.take(8)
         coordinates = self._quantiser.unknown(limb)
         if with_rows:
             self._take_rows(reader, limb, coordinates, measured=False)
@@ -476,7 +477,7 @@ class Codec:
             mode=mode,
             period_ms=float(period),
             coordinates=coordinates,
-            uplink_bps=2.0 ** (0.5 * uplink) if uplink else 0.0,
+            uplink_bps=2.0 ** (uplink / 8.0) if uplink else 0.0,
         )
 
     def _read_full_telemetry(

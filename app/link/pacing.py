@@ -92,8 +92,12 @@ class Pacer:
         self._interval_ns = [float(_MIN_PERIOD_NS)] * len(self._interval_ns)
 
     def set_bandwidth(self, bandwidth_bps: float | None) -> None:
-        """Take up another bit rate, all else unchanged."""
-        self.configure(replace(self.budget, bandwidth_bps=bandwidth_bps))
+        """Take up a bit rate that is this side's own, not to be shared any more."""
+        self.configure(replace(self.budget, bandwidth_bps=bandwidth_bps, share=1.0))
+
+    def ready(self, now_ns: int) -> bool:
+        """Return whether the budget lets a frame go now."""
+        return now_ns >= self._next_ns
 
     @property
     def backoff(self) -> float:

@@ -1,0 +1,238 @@
+"""How well the link does: loss, bits/s, age of information, clock offset; all pure."""
+
+import math
+from collections import deque
+
+import numpy as np
+
+from app.clock import NS_PER_MS, NS_PER_S
+
+__all__ = ["AgeMeter", "ClockOffset", "CountLoss", "RateMeter", "SequenceLoss"]
+
+_RESTART_GAP = 4096  # a greater jump of a counter is a peer that began anew
+_WINDOW_NS = 10 * NS_PER_S
+_LEAST_COUNT = 20  # a slow link's window is as long as so many frames take
+
+
+class SequenceLoss:
+    """Share of frames missing, from gaps in the sequence numbers that came."""
+
+    def __init__(self, window_ns: int = _WINDOW_NS) -> None:
+        """Look back over `window_ns` [ns]."""
+        self._window_ns = window_ns
+        self._heard: deque[tuple[int, int]] = deque()  # (time, frames since the last)
+        self._last: int | None = None
+        self.heard_total = 0
+        self.missing_total = 0
+
+    def note(self, now_ns: int, sequence: int) -> None:
+        """Count a frame; late and repeated ones fill their gap or change nothing."""
+        last = self._last
+        if last is None or sequence - last > _RESTART_GAP or last - sequence > 64:
+            self._last = sequence
+            self._heard.append((now_ns, 1))
+            self.heard_total += 1
+            return
+        if sequence <= last:
+            if sequence < last and self.missing_total > 0:
+                self.missing_total -= 1
+                self.heard_total += 1
+                self._heard.append((now_ns, 0))
+            return
+        self._heard.append((now_ns, sequence - last))
+        self.heard_total += 1
+        self.missing_total += sequence - last - 1
+        self._last = sequence
+
+    def loss(self, now_ns: int) -> float:
+        """Return the share missing in the window, 0..1; 0 where nothing came."""
+        while (
+            len(self._heard) > _LEAST_COUNT
+            and now_ns - self._heard[0][0] > self._window_ns
+        ):
+            self._heard.popleft()
+        sent = sum(step for _, step in self._heard)
+        return max(0.0, 1.0 - len(self._heard) / sent) if sent > 0 else 0.0
+
+
+class CountLoss:
+    """Share of frames missing on the way out, from the peer's echo and its count.
+
+    Between two reports the peer accepted as many frames as its count grew, of as many
+    as its echoed sequence number grew.
+    """
+
+    def __init__(self, window_ns: int = _WINDOW_NS) -> None:
+        """Look back over `window_ns` [ns]."""
+        self._window_ns = window_ns
+        self._reports: deque[tuple[int, int, int]] = deque()
+
+    def note(self, now_ns: int, echo_sequence: int, received: int) -> None:
+        """Take a report: newest sequence number accepted, frames accepted in all."""
+        if self._reports:
+            _, echo, count = self._reports[-1]
+            accepted, sent = received - count, echo_sequence - echo
+            if sent > _RESTART_GAP or accepted > sent + 64 or accepted < -64:
+                self._reports.clear()
+            elif sent <= 0:
+                return  # nothing new, or a late report
+        self._reports.append((now_ns, echo_sequence, received))
+
+    def loss(self, now_ns: int) -> float:
+        """Return the share missing in the window, 0..1; 0 where it is not known."""
+        while len(self._reports) > 2 and now_ns - self._reports[0][0] > self._window_ns:
+            self._reports.popleft()
+        if len(self._reports) < 2:
+            return 0.0
+        _, echo_first, count_first = self._reports[0]
+        _, echo_last, count_last = self._reports[-1]
+        sent = echo_last - echo_first
+        accepted = count_last - count_first
+        return min(1.0, max(0.0, 1.0 - accepted / sent)) if sent > 0 else 0.0
+
+
+class RateMeter:
+    """Bits a second over the last seconds."""
+
+    def __init__(self, window_ns: int = 5 * NS_PER_S) -> None:
+        """Look back over `window_ns` [ns]."""
+        self._window_ns = window_ns
+        self._packets: deque[tuple[int, int]] = deque()
+        self._bits = 0
+        self._start_ns: int | None = None
+        self.bits_total = 0
+
+    def note(self, now_ns: int, size_bytes: int) -> None:
+        """Count a packet."""
+        if self._start_ns is None:
+            self._start_ns = now_ns
+        self._packets.append((now_ns, 8 * size_bytes))
+        self._bits += 8 * size_bytes
+        self.bits_total += 8 * size_bytes
+        self._trim(now_ns)
+
+    def _trim(self, now_ns: int) -> None:
+        while self._packets and now_ns - self._packets[0][0] > self._window_ns:
+            self._bits -= self._packets.popleft()[1]
+
+    def bps(self, now_ns: int) -> float:
+        """Return the rate [bit/s]."""
+        self._trim(now_ns)
+        if self._start_ns is None:
+            return 0.0
+        elapsed_ns = min(self._window_ns, max(now_ns - self._start_ns, NS_PER_S))
+        return self._bits * NS_PER_S / elapsed_ns
+
+
+class AgeMeter:
+    """Age of information: time since the newest value heard was made.
+
+    Between updates the age grows evenly, so its time-weighted mean and percentiles
+    are exact for the mean and to a bin for the percentiles.
+    """
+
+    def __init__(self, bin_ms: float = 1.0, bins: int = 60_000) -> None:
+        """Count the time spent at each age up to bins * bin_ms [ms]."""
+        self._bin_ms = bin_ms
+        # Differences of the time spent a bin: a ramp adds one step up, one down.
+        self._steps = np.zeros(bins + 1)
+        self._generated_ns: int | None = None
+        self._since_ns = 0
+        self._area_ms2 = 0.0
+        self._time_ms = 0.0
+
+    def note(self, now_ns: int, generated_ns: int) -> None:
+        """Take an update; one older than the newest is ignored."""
+        if self._generated_ns is not None:
+            if generated_ns <= self._generated_ns:
+                return
+            self._close(now_ns)
+        self._generated_ns = generated_ns
+        self._since_ns = now_ns
+
+    def _close(self, now_ns: int) -> None:
+        if self._generated_ns is None or now_ns <= self._since_ns:
+            return
+        first_ms = (self._since_ns - self._generated_ns) / NS_PER_MS
+        last_ms = (now_ns - self._generated_ns) / NS_PER_MS
+        self._area_ms2 += 0.5 * (last_ms + first_ms) * (last_ms - first_ms)
+        self._time_ms += last_ms - first_ms
+        top = self._steps.size - 1
+        low = min(top - 1, max(0, int(first_ms / self._bin_ms)))
+        high = min(top, max(low + 1, math.ceil(last_ms / self._bin_ms)))
+        density = (last_ms - first_ms) / (high - low)
+        self._steps[low] += density
+        self._steps[high] -= density
+        self._since_ns = now_ns
+
+    def age_ms(self, now_ns: int) -> float:
+        """Return the present age [ms]; NaN before the first update."""
+        if self._generated_ns is None:
+            return math.nan
+        return (now_ns - self._generated_ns) / NS_PER_MS
+
+    def mean_ms(self, now_ns: int) -> float:
+        """Return the time-weighted mean since the first update [ms]; NaN before it."""
+        self._close(now_ns)
+        return self._area_ms2 / self._time_ms if self._time_ms > 0.0 else math.nan
+
+    def percentile_ms(self, now_ns: int, percent: float) -> float:
+        """Return the age that is not exceeded `percent` % of the time [ms]."""
+        self._close(now_ns)
+        spent = np.cumsum(np.cumsum(self._steps[:-1]))
+        if self._time_ms <= 0.0 or spent[-1] <= 0.0:
+            return math.nan
+        index = int(np.searchsorted(spent, spent[-1] * percent / 100.0))
+        return (min(index, spent.size - 1) + 1) * self._bin_ms
+
+
+class ClockOffset:
+    """The peer's clock minus ours, from exchanges; 0 while both can be the same clock.
+
+    Each exchange with round trip R whose answer seems A old (our time of reception
+    minus the peer's stamp) bounds the offset to -A .. R - A.
+    The bounds of the last minute are intersected; the offset is 0 where 0 lies within
+    them, else their middle, which the exchanges with least delay make narrow.
+    """
+
+    def __init__(self, window_ns: int = 60 * NS_PER_S) -> None:
+        """Look back over `window_ns` [ns]."""
+        self._window_ns = window_ns
+        self._bounds: deque[tuple[int, int, int]] = deque()  # (time, low, high)
+        self._offset_ns = 0
+        self._slack_ns = 2 * NS_PER_MS  # stamps are rounded, threads are late
+
+    def guess(self, apparent_age_ns: int, delay_ns: int) -> None:
+        """Take a one-way frame, before any exchange: believe only a wild offset.
+
+        Args:
+            apparent_age_ns: our time of reception minus the peer's stamp [ns].
+            delay_ns: one-way delay that is likely [ns].
+        """
+        if self._bounds:
+            return
+        wild = apparent_age_ns < -NS_PER_S or apparent_age_ns > 3600 * NS_PER_S
+        self._offset_ns = delay_ns - apparent_age_ns if wild else 0
+
+    def note(self, now_ns: int, apparent_age_ns: int, rtt_ns: int) -> None:
+        """Take an exchange.
+
+        Args:
+            now_ns: our time of reception [ns].
+            apparent_age_ns: `now_ns` minus the peer's stamp [ns].
+            rtt_ns: round trip, the peer's own waiting taken off [ns].
+        """
+        low = -apparent_age_ns - self._slack_ns
+        self._bounds.append((now_ns, low, low + max(rtt_ns, 0) + 2 * self._slack_ns))
+        while now_ns - self._bounds[0][0] > self._window_ns or len(self._bounds) > 128:
+            self._bounds.popleft()
+        low = max(bound[1] for bound in self._bounds)
+        high = min(bound[2] for bound in self._bounds)
+        if low > high:  # one clock was set: believe the last exchange
+            low, high = self._bounds[-1][1:]
+        self._offset_ns = 0 if low <= 0 <= high else (low + high) // 2
+
+    @property
+    def offset_ns(self) -> int:
+        """Peer's clock minus ours [ns]."""
+        return self._offset_ns

@@ -1,0 +1,169 @@
+"""What the water does to one way of the link, slot by slot of 10 ms; pure, seeded.
+
+Everything is drawn for a slot of time, not for a packet, from the seed, the direction,
+the slot and, where several packets start in one slot, their number in it. So two runs
+with different packet rates meet the same blockages, losses and delays.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
+
+from app.clock import NS_PER_MS, NS_PER_S
+
+__all__ = ["SLOT_NS", "Weather", "WeatherSettings"]
+
+SLOT_NS = 10 * NS_PER_MS
+_SLOT_S = SLOT_NS / NS_PER_S
+_MASK = (1 << 64) - 1
+_NORMAL = NormalDist()
+_LOGNORMAL_SHAPE = 0.5
+# Standard deviation of exp(shape z) and of gamma(2) with unit scale.
+_LOGNORMAL_UNIT = math.exp(0.5 * _LOGNORMAL_SHAPE**2) * math.sqrt(
+    math.expm1(_LOGNORMAL_SHAPE**2)
+)
+_GAMMA_UNIT = math.sqrt(2.0)
+_BLOCK, _RESIDUAL, _JITTER, _SPIKE = range(4)
+
+
+@dataclass(frozen=True)
+class WeatherSettings:
+    """Loss and jitter of one way.
+
+    Attributes:
+        good_s: mean time between blockages [s].
+        bad_s: mean length of a blockage [s].
+        residual: loss outside blockages, 0..1.
+        jitter_kind: distribution, see `app.config.link.JitterParameters`.
+        jitter_ms: its standard deviation [ms].
+        correlation_s: time over which jitter keeps its value [s]; 0 = independent.
+        spike_ms: length of a stall [ms].
+        spike_per_s: stalls a second.
+    """
+
+    good_s: float
+    bad_s: float
+    residual: float
+    jitter_kind: Literal["none", "normal", "uniform", "lognormal", "gamma"]
+    jitter_ms: float
+    correlation_s: float
+    spike_ms: float
+    spike_per_s: float
+
+
+def _mix(value: int) -> int:
+    """SplitMix64's finaliser (Steele, Lea and Flood 2014)."""
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    return value ^ (value >> 31)
+
+
+def _gamma_quantile(probability: float) -> float:
+    """Quantile of gamma with shape 2, unit scale, by Newton from its mode."""
+    x = 1.0
+    for _ in range(50):
+        step = (1.0 - (1.0 + x) * math.exp(-x) - probability) / (x * math.exp(-x))
+        x = max(x - step, 0.1 * x)
+        if abs(step) < 1e-9 * (1.0 + x):
+            break
+    return x
+
+
+class Weather:
+    """State of one way: blocked or not, jitter, stalls."""
+
+    def __init__(self, settings: WeatherSettings, seed: int, direction: int) -> None:
+        """Start at slot 0, blocked as often as the long run is."""
+        self._key = _mix((seed * 0x9E3779B97F4A7C15 + direction + 1) & _MASK)
+        self._settings = settings
+        self._slot = 0
+        self._in_slot = 0
+        self._blocked = False
+        self._deviate = 0.0
+        self._stalled_until_ns = 0
+        self._apply(settings)
+        self._blocked = self._uniform(_BLOCK, 0) < self._blocked_share
+        self._deviate = self._normal(_JITTER, 0)
+
+    def apply(self, settings: WeatherSettings) -> None:
+        """Take up other settings from the present slot on."""
+        self._apply(settings)
+
+    def _apply(self, settings: WeatherSettings) -> None:
+        self._settings = settings
+        good, bad = settings.good_s, settings.bad_s
+        self._blocked_share = bad / (good + bad)
+        # Exact transition of the continuous-time chain over a slot.
+        settled = -math.expm1(-_SLOT_S * (1.0 / good + 1.0 / bad)) if bad else 1.0
+        self._to_blocked = self._blocked_share * settled
+        self._to_open = (1.0 - self._blocked_share) * settled
+        self._keep = (
+            math.exp(-_SLOT_S / settings.correlation_s)
+            if settings.correlation_s > 0.0
+            else 0.0
+        )
+
+    def _uniform(self, purpose: int, number: int) -> float:
+        """Draw in (0, 1) for the present slot."""
+        value = _mix((self._key + self._slot * 0x9E3779B97F4A7C15) & _MASK)
+        value = _mix((value + (number << 3 | purpose) * 0xD1B54A32D192ED03) & _MASK)
+        return ((value >> 11) + 0.5) / (1 << 53)
+
+    def _normal(self, purpose: int, number: int) -> float:
+        return _NORMAL.inv_cdf(self._uniform(purpose, number))
+
+    def advance(self, time_ns: int) -> None:
+        """Step to the slot of a time [ns] since the channel's start."""
+        settings = self._settings
+        while (self._slot + 1) * SLOT_NS <= time_ns:
+            self._slot += 1
+            self._in_slot = 0
+            threshold = 1.0 - self._to_open if self._blocked else self._to_blocked
+            if settings.bad_s > 0.0:
+                self._blocked = self._uniform(_BLOCK, 0) < threshold
+            else:
+                self._blocked = False
+            if self._keep > 0.0:
+                self._deviate = self._keep * self._deviate + math.sqrt(
+                    1.0 - self._keep**2
+                ) * self._normal(_JITTER, 0)
+            if settings.spike_per_s > 0.0:
+                chance = -math.expm1(-settings.spike_per_s * _SLOT_S)
+                if self._uniform(_SPIKE, 0) < chance:
+                    length_ns = round(settings.spike_ms * NS_PER_MS)
+                    self._stalled_until_ns = self._slot * SLOT_NS + length_ns
+
+    def draw(self, time_ns: int) -> tuple[str, float]:
+        """Decide on a packet that starts now.
+
+        Args:
+            time_ns: time since the channel's start [ns], not before the last one.
+
+        Returns:
+            "" or the loss ("lost-burst", "lost-residual"), and the deviation from
+            the mean delay [ms]; that of `normal` and `uniform` may be negative.
+        """
+        self.advance(time_ns)
+        number, self._in_slot = self._in_slot, self._in_slot + 1
+        deviation_ms = self._jitter(number)
+        deviation_ms += max(0, self._stalled_until_ns - time_ns) / NS_PER_MS
+        if self._blocked:
+            return "lost-burst", deviation_ms
+        if self._uniform(_RESIDUAL, number) < self._settings.residual:
+            return "lost-residual", deviation_ms
+        return "", deviation_ms
+
+    def _jitter(self, number: int) -> float:
+        settings = self._settings
+        if settings.jitter_kind == "none" or settings.jitter_ms <= 0.0:
+            return 0.0
+        z = self._deviate if self._keep > 0.0 else self._normal(_JITTER, number)
+        if settings.jitter_kind == "normal":
+            return settings.jitter_ms * z
+        if settings.jitter_kind == "uniform":
+            return settings.jitter_ms * math.sqrt(3.0) * (2.0 * _NORMAL.cdf(z) - 1.0)
+        if settings.jitter_kind == "lognormal":
+            scale = settings.jitter_ms / _LOGNORMAL_UNIT
+            return scale * math.exp(_LOGNORMAL_SHAPE * z)
+        return settings.jitter_ms / _GAMMA_UNIT * _gamma_quantile(_NORMAL.cdf(z))
