@@ -1,0 +1,228 @@
+"""The limbs panel: shape, tip, tendons of every limb, and how it reaches its target."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from PyQt6.QtCore import QRectF, QSize, Qt
+from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.config.robot import LimbParameters, RobotParameters
+from app.console.readings import StationReadings
+from app.console.theme import (
+    ALARM,
+    AMBER,
+    GOOD,
+    LINE,
+    MODEL_COLOR,
+    MUTED,
+    TEXT,
+    WINDOW,
+    base_pixel_size,
+    color,
+    font,
+)
+from app.console.widgets import Panel
+from app.console.words import reach_words
+from models.robot import RobotModel
+
+__all__ = ["LimbCard", "LimbsPanel"]
+
+_Cells = list[str]
+
+
+class LimbCard(QWidget):
+    """One limb as rows of figures; a click selects the limb."""
+
+    def __init__(
+        self,
+        index: int,
+        limb: LimbParameters,
+        model: RobotModel,
+        select: Callable[[int], None],
+    ) -> None:
+        super().__init__()
+        self._index = index
+        self._limb = limb
+        self._model = model
+        self._select = select
+        start, stop = model.limb_segment_start[index : index + 2]
+        self._segments = slice(int(start), int(stop))
+        first, last = model.limb_tendon_start[index : index + 2]
+        self._tendons = slice(int(first), int(last))
+        self._size = base_pixel_size()
+        self.rows: list[_Cells] = []
+        self.words = "no state yet"
+        self._loud = 0
+        self._tension = np.zeros(int(last - first))
+        self.selected = False
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(f"limb {index + 1}: {limb.name}")
+        self.setToolTip(f"Click, or press {index + 1}, to select the {limb.name} limb.")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def _row_height(self) -> float:
+        return 1.36 * self._size
+
+    def sizeHint(self) -> QSize:
+        """Return the size of title, one row a segment, tip and tendons."""
+        rows = 3.25 + self._segments.stop - self._segments.start
+        return QSize(int(21 * self._size), int(rows * self._row_height()) + 8)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same height, and the least width that holds the figures."""
+        return QSize(int(19 * self._size), self.sizeHint().height())
+
+    def show_state(self, readings: StationReadings) -> None:
+        """Take the newest figures of this limb."""
+        state = readings.state
+        self.selected = int(state.selected_limb[0]) == self._index
+        self.words, self._loud = reach_words(
+            int(state.reach_status[self._index]),
+            float(state.reach_error[self._index]),
+            int(state.fault[self._index]),
+        )
+        rows = []
+        for segment in range(self._segments.start, self._segments.stop):
+            dx, dy, extension = state.coordinates_model[segment]
+            length = self._model.segment_length[segment] + extension
+            number = segment - self._segments.start + 1
+            rows.append(
+                [
+                    f"seg {number}",
+                    f"θ {math.degrees(math.hypot(dx, dy)):.1f}°",
+                    f"φ {math.degrees(math.atan2(dy, dx)):.0f}°",
+                    f"ℓ {1e3 * length:.1f} mm",
+                ]
+            )
+        x, y, z = 1e3 * state.tip_model[self._index]
+        rows.append(["tip", f"x {x:.0f}", f"y {y:.0f}", f"z {z:.0f} mm"])
+        self.rows = rows
+        self._tension = state.tension_model[self._tendons].copy()
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Select the limb."""
+        self._select(self._index)
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Select the limb with Space or Return when the card has the focus."""
+        if event is not None and event.key() in {
+            Qt.Key.Key_Space,
+            Qt.Key.Key_Return,
+            Qt.Key.Key_Enter,
+        }:
+            self._select(self._index)
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Draw the card."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        edge = MODEL_COLOR if self.selected or self.hasFocus() else LINE
+        painter.setPen(QPen(color(edge), 1.6 if self.selected else 1.0))
+        painter.setBrush(color("#1b2c3b" if self.selected else "#121b25"))
+        painter.drawRoundedRect(box, 4.0, 4.0)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color(self._limb.color))
+        painter.drawRoundedRect(QRectF(4.0, 4.0, 4.0, self.height() - 8.0), 2.0, 2.0)
+        row = self._row_height()
+        left, width = 14.0, self.width() - 20.0
+        self._paint_title(painter, QRectF(left, 3.0, width, row))
+        painter.setFont(font(self._size - 1))
+        top = 3.0 + row
+        columns = (0.0, 0.17, 0.42, 0.64, 1.0)
+        for cells in self.rows:
+            for i, cell in enumerate(cells):
+                place = QRectF(
+                    left + columns[i] * width,
+                    top,
+                    (columns[i + 1] - columns[i]) * width,
+                    row,
+                )
+                painter.setPen(color(MUTED if i == 0 else TEXT))
+                side = (
+                    Qt.AlignmentFlag.AlignLeft
+                    if i == 0
+                    else Qt.AlignmentFlag.AlignRight
+                )
+                painter.drawText(place, int(side | Qt.AlignmentFlag.AlignVCenter), cell)
+            top += row
+        self._paint_tendons(painter, QRectF(left, top, width, row), columns[1])
+        painter.end()
+
+    def _paint_title(self, painter: QPainter, place: QRectF) -> None:
+        painter.setFont(font(self._size, bold=True))
+        painter.setPen(color(TEXT))
+        name = f"{self._index + 1}  {self._limb.name}"
+        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        painter.drawText(place, flags, name)
+        used = painter.fontMetrics().horizontalAdvance(name + "  ")
+        painter.setFont(font(self._size - 1))
+        painter.setPen(color((MUTED, AMBER, ALARM)[self._loud]))
+        rest = place.adjusted(used, 0.0, 0.0, 0.0)
+        words = painter.fontMetrics().elidedText(
+            self.words, Qt.TextElideMode.ElideRight, int(rest.width())
+        )
+        flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        painter.drawText(rest, flags, words)
+
+    def _paint_tendons(self, painter: QPainter, place: QRectF, indent: float) -> None:
+        """Draw a bar a tendon, full at its limit, and the greatest tension."""
+        painter.setPen(color(MUTED))
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | middle), "pull")
+        limits = self._model.tendon_tension_limit[self._tendons]
+        start = place.x() + indent * place.width() + 4.0
+        pitch = 1.05 * self._size
+        for i, tension in enumerate(self._tension):
+            share = float(np.clip(tension / limits[i], 0.0, 1.0))
+            slot = QRectF(
+                start + i * pitch, place.y() + 2.0, pitch - 3.0, place.height() - 3
+            )
+            painter.fillRect(slot, color(WINDOW))
+            shade = ALARM if share > 0.95 else AMBER if share > 0.75 else GOOD
+            filled = slot.height() * share
+            painter.fillRect(
+                QRectF(slot.x(), slot.bottom() - filled, slot.width(), filled),
+                color(shade),
+            )
+        painter.setPen(color(TEXT))
+        text = f"max {float(np.max(self._tension, initial=0.0)):.1f} N"
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | middle), text)
+
+
+class LimbsPanel(Panel):
+    """All limbs of the robot."""
+
+    def __init__(
+        self,
+        robot: RobotParameters,
+        model: RobotModel,
+        select: Callable[[int], None],
+    ) -> None:
+        """Make a card for every limb.
+
+        Args:
+            robot: names and colours of the limbs.
+            model: their sizes and limits.
+            select: called with the index of a limb that a person chose.
+        """
+        super().__init__("Limbs, local model")
+        self.cards = [
+            LimbCard(index, limb, model, select)
+            for index, limb in enumerate(robot.limbs)
+        ]
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        for card in self.cards:
+            column.addWidget(card)
+        self.body.addLayout(column)
+
+    def refresh(self, readings: StationReadings) -> None:
+        """Show the newest figures."""
+        for card in self.cards:
+            card.show_state(readings)

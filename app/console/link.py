@@ -1,0 +1,310 @@
+"""The link panel: preset, live figures, the cut, and how the link really does."""
+
+import math
+from dataclasses import dataclass
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSlider,
+    QToolButton,
+)
+
+from app.config.link import LinkParameters, link_names, load_link
+from app.console.controls import LinkWishes
+from app.console.plots import LinkHistory, LinkPlots
+from app.console.readings import StationReadings
+from app.console.theme import ALARM, AMBER, MUTED, TEXT, base_pixel_size
+from app.console.widgets import Figure, Panel
+from app.console.words import bit_rate, duration_ms, percent
+
+__all__ = ["LinkPanel", "SliderScale", "age_shade"]
+
+_STEPS = 1000
+
+
+@dataclass(frozen=True)
+class SliderScale:
+    """A slider's 0..1000 to a value: a power law from 0, or a logarithm.
+
+    Attributes:
+        low: value at the left end.
+        high: value at the right end.
+        power: exponent of the power law; 0 for a logarithm.
+    """
+
+    low: float
+    high: float
+    power: float
+
+    def value(self, position: int) -> float:
+        """Return the value at a position."""
+        share = position / _STEPS
+        if self.power == 0.0:
+            return float(self.low * (self.high / self.low) ** share)
+        return float(self.low + (self.high - self.low) * share**self.power)
+
+    def position(self, value: float) -> int:
+        """Return the nearest position of a value, at an end where it lies outside."""
+        inside = min(self.high, max(self.low, value))
+        if self.power == 0.0:
+            share = math.log(inside / self.low) / math.log(self.high / self.low)
+        else:
+            share = ((inside - self.low) / (self.high - self.low)) ** (1.0 / self.power)
+        return round(_STEPS * share)
+
+
+_ROWS = (
+    ("delay_ms", "Delay", SliderScale(0.0, 5000.0, 2.5), duration_ms, "one-way delay"),
+    (
+        "jitter_ms",
+        "Jitter",
+        SliderScale(0.0, 1000.0, 2.5),
+        duration_ms,
+        "standard deviation of the delay",
+    ),
+    (
+        "loss",
+        "Loss",
+        SliderScale(0.0, 0.9, 2.0),
+        percent,
+        "packets lost at random, beside the bursts of the preset",
+    ),
+    (
+        "bandwidth_bps",
+        "Rate",
+        SliderScale(32.0, 1e8, 0.0),
+        bit_rate,
+        "bits a second each way",
+    ),
+)
+
+
+def age_shade(age_ms: float, limit_ms: float) -> str:
+    """Colour of an age: plain, amber past half the limit, red past it."""
+    if not age_ms <= limit_ms:
+        return ALARM
+    return AMBER if age_ms > 0.5 * limit_ms else TEXT
+
+
+def _preset_value(link: LinkParameters, name: str) -> float:
+    values = {
+        "delay_ms": link.delay_ms,
+        "jitter_ms": link.jitter.deviation_ms,
+        "loss": link.loss.residual,
+        "bandwidth_bps": min(link.down_bps, link.up_bps),
+    }
+    return values[name]
+
+
+class LinkPanel(Panel):
+    """Settings of the emulated link, and its health."""
+
+    def __init__(self, wishes: LinkWishes) -> None:
+        super().__init__("Link")
+        self._wishes = wishes
+        self._names = link_names()
+        self._shown: tuple[int, int] | None = None
+        self._unapplied_ns = 0
+        self._preset: LinkParameters | None = None
+        size = base_pixel_size()
+        self.notice = QLabel("")
+        self.notice.setObjectName("muted")
+        self.head.addWidget(self.notice)
+
+        settings = QGridLayout()
+        settings.setHorizontalSpacing(6)
+        settings.setVerticalSpacing(3)
+        self.combo = QComboBox()
+        self.combo.addItems(self._names)
+        self.combo.setPlaceholderText("own file")
+        self.combo.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.combo.setAccessibleName("link preset")
+        self.combo.activated.connect(self._choose)
+        self.cut = QPushButton("CUT")
+        self.cut.setObjectName("cut")
+        self.cut.setCheckable(True)
+        self.cut.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.cut.setToolTip("Nothing passes either way until it is pressed again.")
+        self.cut.clicked.connect(self._cut)
+        settings.addWidget(QLabel("Preset"), 0, 0)
+        settings.addWidget(self.combo, 0, 1)
+        settings.addWidget(self.cut, 0, 2, 1, 2)
+        self.sliders: dict[str, QSlider] = {}
+        self.values: dict[str, QLabel] = {}
+        self.resets: dict[str, QToolButton] = {}
+        for row, (name, caption, _, _, meaning) in enumerate(_ROWS, start=1):
+            label = QLabel(caption)
+            label.setToolTip(meaning)
+            slider = QSlider(Qt.Orientation.Horizontal)
+            slider.setRange(0, _STEPS)
+            slider.setPageStep(25)
+            slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            slider.setAccessibleName(f"{caption}: {meaning}")
+            slider.setToolTip(meaning)
+            slider.valueChanged.connect(lambda _, name=name: self._slide(name))
+            value = QLabel("–")
+            value.setMinimumWidth(int(5.8 * size))
+            value.setAlignment(
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            )
+            reset = QToolButton()
+            reset.setText("↺")
+            reset.setStyleSheet("padding: 0px 4px;")
+            reset.setToolTip("Return to the preset's value.")
+            reset.setAccessibleName(f"{caption}: as the preset")
+            reset.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            reset.clicked.connect(lambda _, name=name: self._reset(name))
+            settings.addWidget(label, row, 0)
+            settings.addWidget(slider, row, 1)
+            settings.addWidget(value, row, 2)
+            settings.addWidget(reset, row, 3)
+            self.sliders[name], self.values[name] = slider, value
+            self.resets[name] = reset
+        settings.setColumnStretch(1, 1)
+        self.body.addLayout(settings)
+
+        self.age = Figure("pose age", "Age of the robot's newest known pose.")
+        self.rtt = Figure("round trip", "Measured by echo of sequence numbers.")
+        self.command = Figure(
+            "command age", "Age of the newest command the robot applied."
+        )
+        self.loss = Figure("lost ↓ / ↑", "Packets lost to and from the robot.")
+        self.down = Figure(
+            "to robot", "Bits a second sent, and setpoint frames a second."
+        )
+        self.up = Figure("from robot", "Bits a second received.")
+        figures = QGridLayout()
+        figures.setHorizontalSpacing(8)
+        figures.setVerticalSpacing(2)
+        for i, figure in enumerate(
+            (self.age, self.rtt, self.command, self.loss, self.down, self.up)
+        ):
+            figures.addWidget(figure, i // 3, i % 3)
+            figures.setColumnStretch(i % 3, 1)
+        self.body.addLayout(figures)
+        self.history = LinkHistory()
+        self.plots = LinkPlots(self.history)
+        self.body.addWidget(self.plots, 1)
+
+    def attach(self, wishes: LinkWishes) -> None:
+        """Take up other wishes, after a restart or a change of control."""
+        self._wishes = wishes
+        self._shown = None
+
+    def _choose(self, index: int) -> None:
+        self._wishes.choose_preset(index)
+
+    def _cut(self, checked: bool) -> None:
+        self._wishes.set_cut(checked)
+
+    def _slide(self, name: str) -> None:
+        scale = next(row[2] for row in _ROWS if row[0] == name)
+        self._wishes.set_override(name, scale.value(self.sliders[name].value()))
+
+    def _reset(self, name: str) -> None:
+        self._wishes.set_override(name, None)
+
+    def refresh(self, readings: StationReadings, *, writable: bool) -> None:
+        """Show settings in force and the link's health."""
+        health = readings.health
+        self._show_settings(readings, writable=writable)
+        alive = readings.is_alive and readings.is_link_alive
+        limit_ms = readings.age_limit_ms()
+        age_ms = float(health.age_ms[0])
+        if not readings.has_robot or not alive:
+            for figure in (self.age, self.rtt, self.command, self.loss):
+                figure.show_value("–", MUTED)
+            self.down.show_value("–", MUTED)
+            self.up.show_value("–", MUTED)
+            return
+        self.age.show_value(duration_ms(age_ms), age_shade(age_ms, limit_ms))
+        self.rtt.show_value(duration_ms(float(health.rtt_ms[0])))
+        command_ms = float(health.command_age_ms[0])
+        self.command.show_value(duration_ms(command_ms))
+        down, up = float(health.loss_down[0]), float(health.loss_up[0])
+        worst = max(down, up)
+        shade = ALARM if worst > 0.5 else AMBER if worst > 0.1 else TEXT
+        self.loss.show_value(f"{100 * down:.0f} / {100 * up:.0f} %", shade)
+        self.down.show_value(bit_rate(float(health.down_bps[0])))
+        self.down.setToolTip(f"{float(health.send_hz[0]):.1f} setpoint frames/s")
+        self.up.show_value(bit_rate(float(health.up_bps[0])))
+
+    def _show_settings(self, readings: StationReadings, *, writable: bool) -> None:
+        health = readings.health
+        ours = writable and self._wishes.revision > 0
+        index = self._wishes.preset if ours else int(health.preset[0])
+        revision = self._wishes.revision if ours else -1
+        present = bool(health.emulator_present[0])
+        for widget in (self.combo, self.cut, *self.sliders.values()):
+            widget.setEnabled(writable and present)
+        if (index, revision) != self._shown:
+            self._shown = (index, revision)
+            known = 0 <= index < len(self._names)
+            self.combo.setCurrentIndex(index if known else -1)
+            self._preset = load_link(self._names[index]) if known else None
+        self.cut.setChecked(self._wishes.cut if ours else bool(health.cut[0]))
+        self.cut.setText("CUT – MEND" if self.cut.isChecked() else "CUT")
+        in_force = {
+            "delay_ms": float(health.delay_ms[0]),
+            "jitter_ms": float(health.jitter_ms[0]),
+            "loss": float(health.loss_set[0]),
+            "bandwidth_bps": float(health.bandwidth_bps[0]),
+        }
+        for name, _, scale, words, _ in _ROWS:
+            wanted = self._wishes.override(name) if ours else None
+            value = wanted
+            if value is None:
+                value = (
+                    _preset_value(self._preset, name)
+                    if self._preset is not None and ours
+                    else in_force[name]
+                )
+            slider = self.sliders[name]
+            if not slider.isSliderDown():
+                slider.blockSignals(True)
+                slider.setValue(scale.position(value))
+                slider.blockSignals(False)
+            shade = TEXT if wanted is None else AMBER
+            self.values[name].setText(words(value))
+            self.values[name].setStyleSheet(f"color: {shade}")
+            self.resets[name].setEnabled(wanted is not None and writable)
+        self._show_notice(readings, present=present, ours=ours)
+
+    def _show_notice(
+        self, readings: StationReadings, *, present: bool, ours: bool
+    ) -> None:
+        health = readings.health
+        if not present:
+            text, shade = "no emulator: settings fixed", AMBER
+        elif ours and not self._is_applied(readings):
+            text, shade = "applying…", AMBER
+        elif float(health.queue_ms[0]) > 50.0:
+            text, shade = f"queue {duration_ms(float(health.queue_ms[0]))}", AMBER
+        else:
+            text, shade = "emulated", MUTED
+        self.notice.setText(text)
+        self.notice.setStyleSheet(f"color: {shade}")
+
+    def _is_applied(self, readings: StationReadings) -> bool:
+        health = readings.health
+        if int(health.preset[0]) != self._wishes.preset:
+            return False
+        if bool(health.cut[0]) != self._wishes.cut:
+            return False
+        in_force = {
+            "delay_ms": health.delay_ms,
+            "jitter_ms": health.jitter_ms,
+            "loss": health.loss_set,
+            "bandwidth_bps": health.bandwidth_bps,
+        }
+        for name, value in in_force.items():
+            wanted = self._wishes.override(name)
+            if wanted is not None and not math.isclose(
+                wanted, float(value[0]), rel_tol=1e-3, abs_tol=1e-6
+            ):
+                return False
+        return True

@@ -1,0 +1,243 @@
+"""What is written over the picture: legend, ages, selected limb, big warnings."""
+
+import math
+
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QPainter, QPen
+
+from app.config.robot import RobotParameters
+from app.console.link import age_shade
+from app.console.readings import StationReadings
+from app.console.theme import (
+    ALARM,
+    AMBER,
+    LINE,
+    MODEL_COLOR,
+    MUTED,
+    TARGET_COLOR,
+    TEXT,
+    WINDOW,
+    base_pixel_size,
+    color,
+    font,
+)
+from app.console.words import duration_ms
+from app.messages import StationMode
+
+__all__ = ["Overlay"]
+
+_SHADE = 0.62  # opacity of the plates behind text
+
+
+class Overlay:
+    """Draws over the picture with the newest readings."""
+
+    def __init__(self, robot: RobotParameters) -> None:
+        self._robot = robot
+        self._size = base_pixel_size()
+
+    def paint(
+        self,
+        painter: QPainter,
+        place: QRectF,
+        readings: StationReadings,
+        *,
+        drives: bool,
+        hint: str,
+    ) -> None:
+        """Draw everything.
+
+        Args:
+            painter: on the picture.
+            place: the picture's rectangle.
+            readings: the newest readings.
+            drives: the keyboard drives, the picture has the focus.
+            hint: a passing remark for the person, or "".
+        """
+        self._legend(painter, place, readings)
+        self._limb(painter, place, readings)
+        self._warnings(painter, place, readings)
+        if hint:
+            self._line(painter, place, 4.1, hint, AMBER)
+        elif not drives:
+            self._line(
+                painter,
+                place,
+                2.2,
+                "Click the picture to drive with the keyboard",
+                MUTED,
+            )
+
+    def _plate(self, painter: QPainter, place: QRectF) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color(WINDOW, _SHADE))
+        painter.drawRoundedRect(place, 4.0, 4.0)
+
+    def _legend(
+        self, painter: QPainter, place: QRectF, readings: StationReadings
+    ) -> None:
+        size = self._size
+        selected = int(readings.state.selected_limb[0])
+        age_ms = readings.confirmed_age_ms(selected)
+        limit_ms = readings.age_limit_ms()
+        if math.isnan(age_ms):
+            robot, shade = "robot: no pose received yet", AMBER
+        else:
+            robot = f"robot, confirmed {duration_ms(age_ms)} ago"
+            shade = age_shade(age_ms, limit_ms)
+        limb_color = self._robot.limbs[selected].color
+        rows = (
+            ("skin", limb_color, robot, shade),
+            ("ghost", MODEL_COLOR, "local model: what the robot will do", TEXT),
+            ("target", TARGET_COLOR, "operator's target", TEXT),
+        )
+        height = 1.5 * size
+        plate = QRectF(
+            place.left() + 8.0,
+            place.bottom() - 8.0 - len(rows) * height - 8.0,
+            20.5 * size,
+            len(rows) * height + 8.0,
+        )
+        self._plate(painter, plate)
+        painter.setFont(font(size))
+        for i, (kind, mark, text, text_shade) in enumerate(rows):
+            top = plate.top() + 4.0 + i * height
+            swatch = QRectF(
+                plate.left() + 8.0, top + 0.28 * height, 1.9 * size, 0.44 * height
+            )
+            self._swatch(painter, kind, swatch, mark)
+            painter.setPen(color(text_shade))
+            painter.drawText(
+                QRectF(swatch.right() + 8.0, top, plate.width(), height),
+                int(Qt.AlignmentFlag.AlignVCenter),
+                text,
+            )
+
+    def _swatch(self, painter: QPainter, kind: str, place: QRectF, mark: str) -> None:
+        if kind == "skin":
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color(mark))
+            painter.drawRoundedRect(place, 0.5 * place.height(), 0.5 * place.height())
+        elif kind == "ghost":
+            painter.setPen(QPen(color(mark), 1.6))
+            painter.setBrush(color(mark, 0.25))
+            painter.drawRoundedRect(place, 0.5 * place.height(), 0.5 * place.height())
+        else:
+            centre = place.center()
+            radius = 0.5 * place.height()
+            painter.setPen(QPen(color(mark), 1.8))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(centre, radius, radius)
+            reach = 1.5 * radius
+            painter.drawLine(centre - QPointF(reach, 0.0), centre + QPointF(reach, 0.0))
+            painter.drawLine(centre - QPointF(0.0, reach), centre + QPointF(0.0, reach))
+
+    def _limb(
+        self, painter: QPainter, place: QRectF, readings: StationReadings
+    ) -> None:
+        size = self._size
+        selected = int(readings.state.selected_limb[0])
+        limb = self._robot.limbs[selected]
+        state = readings.state
+        speed = f"tip speed {1e3 * readings.tip_speed[selected]:.0f} mm/s"
+        lines = [(speed, TEXT)]
+        if readings.has_robot:
+            gap = 1e3 * math.dist(
+                state.tip_model[selected], readings.tip_confirmed[selected]
+            )
+            lines.append((f"model ahead of robot by {gap:.0f} mm", TEXT))
+        if float(state.reach_error[selected]) > 2e-3:
+            error = 1e3 * float(state.reach_error[selected])
+            lines.append((f"target {error:.0f} mm from tip", MUTED))
+        height = 1.4 * size
+        plate = QRectF(
+            place.left() + 8.0,
+            place.top() + 8.0,
+            16.5 * size,
+            (len(lines) + 1.25) * height + 6.0,
+        )
+        self._plate(painter, plate)
+        painter.fillRect(
+            QRectF(plate.left(), plate.top(), 4.0, plate.height()), color(limb.color)
+        )
+        painter.setPen(color(TEXT))
+        painter.setFont(font(size + 3, bold=True))
+        left = plate.left() + 12.0
+        row = QRectF(left, plate.top() + 3.0, plate.width(), 1.25 * height)
+        middle = int(Qt.AlignmentFlag.AlignVCenter)
+        painter.drawText(row, middle, f"{selected + 1}  {limb.name}")
+        painter.setFont(font(size))
+        top = row.bottom()
+        for text, shade in lines:
+            painter.setPen(color(shade))
+            painter.drawText(QRectF(left, top, plate.width(), height), middle, text)
+            top += height
+
+    def _warnings(
+        self, painter: QPainter, place: QRectF, readings: StationReadings
+    ) -> None:
+        state, health = readings.state, readings.health
+        selected = int(state.selected_limb[0])
+        age_ms = readings.confirmed_age_ms(selected)
+        if readings.waiting:
+            return
+        if not readings.is_alive:
+            self._big(
+                painter, place, "STATION ENDED", "this picture stands still", ALARM
+            )
+        elif int(state.mode[0]) == StationMode.ESTOP:
+            words = "release the red button, hold RESET, then arm again"
+            self._big(painter, place, "EMERGENCY STOP", words, ALARM)
+        elif health.cut[0]:
+            words = "nothing passes"
+            if not math.isnan(age_ms):
+                words += f"; robot's pose is {duration_ms(age_ms)} old"
+            self._big(painter, place, "LINK CUT", words, ALARM)
+        elif age_ms > readings.age_limit_ms():
+            words = "the robot may be elsewhere by now"
+            big = f"ROBOT'S POSE IS {duration_ms(age_ms)} OLD"
+            self._big(painter, place, big, words, AMBER)
+
+    def _big(
+        self, painter: QPainter, place: QRectF, words: str, why: str, shade: str
+    ) -> None:
+        size = self._size
+        painter.setFont(font(2.0 * size, bold=True))
+        width = painter.fontMetrics().horizontalAdvance(words)
+        painter.setFont(font(size))
+        width = max(width, painter.fontMetrics().horizontalAdvance(why)) + 3 * size
+        plate = QRectF(0.0, 0.0, width, 4.6 * size)
+        plate.moveCenter(QPointF(place.center().x(), 0.0))
+        plate.moveTop(place.top() + 8.4 * size)
+        painter.setPen(QPen(color(shade), 1.6))
+        painter.setBrush(color(WINDOW, 0.8))
+        painter.drawRoundedRect(plate, 6.0, 6.0)
+        centre = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter)
+        painter.setPen(color(shade))
+        painter.setFont(font(2.0 * size, bold=True))
+        painter.drawText(plate.adjusted(0.0, 4.0, 0.0, -1.7 * size), centre, words)
+        painter.setPen(color(TEXT))
+        painter.setFont(font(size))
+        painter.drawText(plate.adjusted(0.0, 2.7 * size, 0.0, -4.0), centre, why)
+
+    def _line(
+        self, painter: QPainter, place: QRectF, up: float, words: str, shade: str
+    ) -> None:
+        """Write one line at the lower edge, right of the legend."""
+        size = self._size
+        painter.setFont(font(size, bold=shade != MUTED))
+        width = painter.fontMetrics().horizontalAdvance(words) + 2 * size
+        plate = QRectF(0.0, 0.0, width, 1.8 * size)
+        plate.moveBottomRight(QPointF(place.right() - 8.0, place.bottom() - 8.0))
+        plate.translate(0.0, -(up - 2.2) * size)
+        self._plate(painter, plate)
+        painter.setPen(color(shade if shade != MUTED else TEXT))
+        painter.drawText(plate, int(Qt.AlignmentFlag.AlignCenter), words)
+
+    def frame(self, painter: QPainter, place: QRectF, *, drives: bool) -> None:
+        """Draw the picture's edge, bright where the keyboard drives."""
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(
+            QPen(color(MODEL_COLOR if drives else LINE), 2.0 if drives else 1.0)
+        )
+        painter.drawRect(place.adjusted(1.0, 1.0, -1.0, -1.0))

@@ -1,0 +1,422 @@
+"""The console's window: lays the panels out and keeps the two beats.
+
+A precise timer of 10 ms sends the operator's sample and the heartbeat. One of 20 ms
+reads the blocks and draws a frame; each frame also does one share of the slow work,
+so that no frame carries all the panels.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
+from PyQt6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
+from PyQt6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.clock import MonotonicClock
+from app.config.robot import RobotParameters, build_robot_model
+from app.console.controls import ConsoleControls, ControlLock
+from app.console.events import EventsPanel
+from app.console.help import HelpOverlay
+from app.console.inputs import InputsPanel
+from app.console.limbs import LimbsPanel
+from app.console.link import LinkPanel
+from app.console.loop import LoopPanel
+from app.console.notice import choose_notice
+from app.console.processes import ProcessesPanel, SupervisorLike
+from app.console.readings import StationReadings
+from app.console.theme import ALARM, AMBER, MUTED, TEXT, base_pixel_size
+from app.console.topbar import TopBar
+from app.console.viewport import Viewport
+from app.errors import DeviceError
+from app.messages import StationMode
+from app.operator.keyboard import KeyboardOperator
+from app.operator.mapping import GamepadMapping
+from app.scene import Scene
+
+__all__ = ["ConsoleWindow"]
+
+_CLOCK = MonotonicClock()
+_BEAT_MS = 10
+_FRAME_MS = 20
+
+
+class ConsoleWindow(QMainWindow):
+    """One console of one session."""
+
+    def __init__(
+        self,
+        session: Path,
+        robot: RobotParameters,
+        supervisor: SupervisorLike | None,
+        *,
+        watch: bool = False,
+        mapping: GamepadMapping | None = None,
+        make_scene: Callable[[], Scene] | None = None,
+    ) -> None:
+        """Attach to a session and lay the window out.
+
+        Args:
+            session: the session's folder.
+            robot: the robot that the session drives.
+            supervisor: owner of the processes; None where another console owns them.
+            watch: never take control.
+            mapping: the gamepad's mapping, for the help.
+            make_scene: makes the picture's scene; None makes it from the robot.
+
+        Raises:
+            ProcessError: the session's blocks are missing.
+        """
+        super().__init__()
+        model = build_robot_model(robot)
+        self.readings = StationReadings(session, model)
+        self.lock = ControlLock(session)
+        self.controls = ConsoleControls(
+            self.readings.blocks, KeyboardOperator(len(robot.limbs))
+        )
+        self._watch_only = watch
+        self._supervisor = supervisor
+        self._make_scene = make_scene or (lambda: Scene(robot, model))
+        self._selected = -1
+        self._round = 0
+        self._acted = ""
+        self.setWindowTitle(f"limblink – {robot.title}")
+        self.topbar = TopBar(robot, self.controls)
+        self.limbs = LimbsPanel(robot, model, self.select_limb)
+        self.inputs = InputsPanel()
+        self.link = LinkPanel(self.controls.wishes)
+        self.loop = LoopPanel()
+        self.processes = ProcessesPanel(supervisor)
+        self.events = EventsPanel()
+        self.viewport = Viewport(robot, model, self.readings, self.controls)
+        self._lay_out()
+        self.help = HelpOverlay(self, mapping or GamepadMapping())
+        if not watch:
+            self.take_control()
+        self._beat = QTimer(self)
+        self._beat.setTimerType(Qt.TimerType.PreciseTimer)
+        self._beat.setInterval(_BEAT_MS)
+        self._beat.timeout.connect(self._send)
+        self._frame = QTimer(self)
+        self._frame.setTimerType(Qt.TimerType.PreciseTimer)
+        self._frame.setInterval(_FRAME_MS)
+        self._frame.timeout.connect(self._show_frame)
+        self._slow: list[Callable[[], None]] = [
+            self._refresh_blocks,
+            lambda: self.topbar.refresh(self.readings, writable=self.is_writer),
+            lambda: self.limbs.refresh(self.readings),
+            lambda: self.inputs.refresh(self.readings),
+            lambda: self.link.refresh(self.readings, writable=self.is_writer),
+            lambda: self.topbar.refresh(self.readings, writable=self.is_writer),
+            lambda: self.link.plots.refresh(_CLOCK.now_ns()),
+            lambda: self.limbs.refresh(self.readings),
+            lambda: self.loop.refresh(self.readings, self.viewport.frames.summary()),
+            self._refresh_processes,
+        ]
+        app = QApplication.instance()
+        if app is not None:
+            app.installEventFilter(self)
+
+    # control
+
+    @property
+    def is_writer(self) -> bool:
+        """Whether this console commands."""
+        return self.controls.is_writer
+
+    def take_control(self) -> bool:
+        """Become the console that commands, where nobody else is."""
+        if self._watch_only or not self.lock.acquire():
+            return False
+        self.controls.attach(self.readings.blocks)
+        self.controls.is_writer = True
+        return True
+
+    def select_limb(self, limb: int) -> None:
+        """Select a limb, as a click on its card does."""
+        self.controls.select_limb(limb)
+        self.viewport.setFocus()
+
+    def start(self) -> None:
+        """Begin to beat and draw; the scene is built once the window is seen."""
+        self._beat.start()
+        self._frame.start()
+        QTimer.singleShot(0, self._build_scene)
+
+    def _build_scene(self) -> None:
+        try:
+            self.viewport.scene = self._make_scene()
+        except DeviceError as error:
+            self.viewport.trouble = f"No picture: {error}"
+        self.viewport.frames.clear()
+
+    # beats
+
+    def _send(self) -> None:
+        self.controls.publish(_CLOCK.now_ns())
+
+    def _show_frame(self) -> None:
+        now_ns = _CLOCK.now_ns()
+        if self.readings.refresh(now_ns):
+            self._reattach()
+        self._follow_selection()
+        self.link.history.take(
+            now_ns, self.readings.health, alive=self.readings.is_link_alive
+        )
+        self.viewport.render_frame(now_ns)
+        self._slow[self._round % len(self._slow)]()
+        self._round += 1
+
+    def _reattach(self) -> None:
+        self.controls.attach(self.readings.blocks)
+        self.link.attach(self.controls.wishes)
+
+    def _follow_selection(self) -> None:
+        """Take a selection that another operator made, so that ours starts there."""
+        selected = int(self.readings.state.selected_limb[0])
+        if selected != self._selected:
+            self._selected = selected
+            self.controls.keyboard.select(selected)
+
+    def _refresh_blocks(self) -> None:
+        self.readings.refresh_slow(_CLOCK.now_ns())
+        self.events.add(self.readings.new_events())
+        self._show_notice()
+
+    def _refresh_processes(self) -> None:
+        if self._round % 20 < 10:
+            self.processes.refresh()
+
+    def _show_notice(self) -> None:
+        notice = choose_notice(
+            self.readings,
+            is_writer=self.is_writer,
+            watch_only=self._watch_only,
+            lock_free=not self.is_writer and self.lock.is_free,
+            lock_holder=self.lock.holder,
+            stop_released=self.topbar.stop.is_released,
+            can_restart=self._supervisor is not None,
+        )
+        self._notice.setText(notice.text)
+        shade = {0: MUTED, 1: TEXT, 2: AMBER, 3: ALARM}[notice.loudness]
+        weight = "bold" if notice.loudness > 1 else "normal"
+        self._notice.setStyleSheet(f"color: {shade}; font-weight: {weight}")
+        self._acted = notice.action
+        words = {"restart": "Restart station", "take": "Take control"}
+        self._act.setText(words.get(notice.action, ""))
+        self._act.setVisible(bool(notice.action))
+
+    def _do_action(self) -> None:
+        if self._acted == "restart":
+            self.processes.restart("station")
+        elif self._acted == "take":
+            self.take_control()
+
+    # layout
+
+    def _lay_out(self) -> None:
+        size = base_pixel_size()
+        left = _column([self.limbs, self.inputs], int(21.5 * size))
+        right = _column([self.link, self.loop, self.processes], int(25.5 * size))
+        self._centre = QSplitter(Qt.Orientation.Vertical)
+        self._centre.addWidget(self.viewport)
+        self._centre.addWidget(self.events)
+        self._centre.setChildrenCollapsible(False)
+        self._centre.setStretchFactor(0, 1)
+        self._centre.setStretchFactor(1, 0)
+        middle = QHBoxLayout()
+        middle.setContentsMargins(6, 0, 6, 6)
+        middle.setSpacing(6)
+        middle.addWidget(left)
+        middle.addWidget(self._centre, 1)
+        middle.addWidget(right)
+        whole = QWidget()
+        outer = QVBoxLayout(whole)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(4)
+        outer.addWidget(self.topbar)
+        outer.addLayout(self._notice_row())
+        outer.addLayout(middle, 1)
+        self.setCentralWidget(whole)
+
+    def _notice_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(12, 0, 6, 0)
+        row.setSpacing(4)
+        self._notice = QLabel("")
+        self._notice.setMinimumWidth(1)
+        self._notice.setAccessibleName("what to do now")
+        self._act = QPushButton("")
+        self._act.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._act.clicked.connect(self._do_action)
+        self._act.hide()
+        row.addWidget(self._notice)
+        row.addWidget(self._act)
+        row.addStretch(1)
+        camera = self.viewport.camera
+        for text, tip, act in (
+            ("Behind", "View from behind (HOME)", camera.reset),
+            ("Front", "View from ahead (F2)", lambda: camera.view("front")),
+            ("Side", "View from the side (F3)", lambda: camera.view("side")),
+            ("Top", "View from above (F4)", lambda: camera.view("top")),
+        ):
+            row.addWidget(_tool(text, tip, act))
+        self._skin = _switch(
+            "Skin", "Smooth skin or bare sections (F5)", self._show_skin
+        )
+        self._inset = _switch(
+            "Limb camera", "The camera limb's view (F7)", self._show_inset
+        )
+        for button in (self._skin, self._inset):
+            row.addWidget(button)
+        row.addWidget(_tool("Help F1", "Keys, mouse and gamepad", self._toggle_help))
+        return row
+
+    @property
+    def notice(self) -> str:
+        """The sentence under the top bar."""
+        return self._notice.text()
+
+    def _show_skin(self, checked: bool) -> None:
+        self.viewport.shown.skin = checked
+
+    def _show_inset(self, checked: bool) -> None:
+        self.viewport.shown.inset = checked
+
+    def _toggle_help(self) -> None:
+        self.help.toggle()
+
+    # Qt
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Catch the keys that work wherever the focus is, the stop above all."""
+        if (
+            event is None
+            or event.type() != QEvent.Type.KeyPress
+            or not isinstance(event, QKeyEvent)
+        ):
+            return False
+        return self._global_key(event)
+
+    def _global_key(self, event: QKeyEvent) -> bool:
+        key = event.key()
+        acts: dict[int, Callable[[], None]] = {
+            Qt.Key.Key_Escape: self._stop,
+            Qt.Key.Key_F1: self._toggle_help,
+            Qt.Key.Key_F2: lambda: self.viewport.camera.view("front"),
+            Qt.Key.Key_F3: lambda: self.viewport.camera.view("side"),
+            Qt.Key.Key_F4: lambda: self.viewport.camera.view("top"),
+            Qt.Key.Key_F5: self._skin.click,
+            Qt.Key.Key_F6: self._change_pane,
+            Qt.Key.Key_F7: self._inset.click,
+        }
+        if key not in acts or event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            return False
+        if not event.isAutoRepeat():
+            acts[key]()
+        return True
+
+    def _stop(self) -> None:
+        """Take ESC from anywhere: stop at once, without waiting for the next beat."""
+        self.controls.drag = None
+        self.controls.keyboard.press("ESC")
+        self.controls.keyboard.release("ESC")
+        self._send()
+        if not self.is_writer:
+            self.viewport.say("This console only watches: stop at the one in control.")
+
+    def _change_pane(self) -> None:
+        if self.viewport.hasFocus():
+            self.topbar.arm.setFocus(Qt.FocusReason.TabFocusReason)
+            if not self.topbar.arm.isEnabled():
+                self.link.combo.setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            self.viewport.setFocus()
+
+    def changeEvent(self, event: QEvent | None) -> None:
+        """Let go when another window takes over."""
+        super().changeEvent(event)
+        if (
+            event is not None
+            and event.type() == QEvent.Type.ActivationChange
+            and not self.isActiveWindow()
+        ):
+            self.viewport.let_go()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Give the events a sixth of the height, and keep the help over everything."""
+        super().resizeEvent(event)
+        strip = max(6 * base_pixel_size(), self.height() // 7)
+        self._centre.setSizes([self.height() - strip, strip])
+        if self.help.isVisible():
+            self.help.setGeometry(self.rect())
+
+    def closeEvent(self, event: QCloseEvent | None) -> None:
+        """Go neutral, give control up, and free the picture."""
+        self._beat.stop()
+        self._frame.stop()
+        app = QApplication.instance()
+        if app is not None:
+            app.removeEventFilter(self)
+        self.viewport.let_go()
+        self._send()
+        self.lock.close()
+        self.controls.is_writer = False
+        self.processes.close_threads()
+        if self.viewport.scene is not None:
+            self.viewport.scene.close()
+            self.viewport.scene = None
+        super().closeEvent(event)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the station's emergency stop is latched."""
+        return int(self.readings.state.mode[0]) == StationMode.ESTOP
+
+
+def _tool(text: str, tip: str, act: Callable[[], None]) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.clicked.connect(lambda _checked: act())
+    return button
+
+
+def _switch(text: str, tip: str, act: Callable[[bool], None]) -> QToolButton:
+    button = _tool(text, tip, lambda: None)
+    button.setCheckable(True)
+    button.setChecked(True)
+    button.toggled.connect(act)
+    return button
+
+
+def _column(panels: list[QWidget], width: int) -> QScrollArea:
+    """Stack panels; where the window is too low for them they scroll."""
+    content = QWidget()
+    content.setObjectName("column")
+    column = QVBoxLayout(content)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(6)
+    for panel in panels:
+        column.addWidget(panel)
+    column.addStretch(1)
+    area = QScrollArea()
+    area.setWidget(content)
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFixedWidth(width)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return area
