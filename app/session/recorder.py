@@ -24,61 +24,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import mcap
 from mcap.well_known import MessageEncoding, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
 from app.errors import LogError
+from app.link.channel import Direction, PacketRecord
 from app.messages import Event, LinkHealth, OperatorInput, Source
 from app.session.schema import SCHEMAS, Schema, StateEncoder, fill_message
 from models.numerics import IntArray
 
 __all__ = [
     "METADATA_NAME",
-    "Direction",
     "Journal",
     "LayoutDescription",
-    "PacketLike",
     "Recorder",
     "StatisticsLike",
 ]
 
-Direction = Literal["down", "up"]
 LayoutDescription = Sequence[tuple[str, int, tuple[int, ...]]]
 
 METADATA_NAME = "limblink"
 _CHUNK_BYTES = 512 * 1024
 _UINT32 = 0xFFFF_FFFF
-
-
-class PacketLike(Protocol):
-    """What a recording keeps of one packet's way through the channel."""
-
-    @property
-    def submitted_ns(self) -> int:
-        """When the packet was given to the channel [ns]."""
-
-    @property
-    def started_ns(self) -> int:
-        """When its first bit was sent [ns]; 0 = never."""
-
-    @property
-    def due_ns(self) -> int:
-        """When the channel meant to deliver it [ns]; 0 = never."""
-
-    @property
-    def direction(self) -> Any:
-        """Which way it went."""
-
-    @property
-    def size_bytes(self) -> int:
-        """Payload length [byte]."""
-
-    @property
-    def fate(self) -> Any:
-        """What became of it."""
 
 
 class StatisticsLike(Protocol):
@@ -107,7 +77,7 @@ class Journal(Protocol):
     ) -> None:
         """Keep one frame as it was on the wire; a time not known is 0."""
 
-    def write_packet(self, packet: PacketLike) -> None:
+    def write_packet(self, packet: PacketRecord) -> None:
         """Keep the fate of one packet in the emulated channel."""
 
     def write_health(self, health: LinkHealth) -> None:
@@ -220,32 +190,31 @@ class Recorder:
         """Keep one frame as it was on the wire.
 
         Args:
-            direction: "down" to the robot or "up" from it.
+            direction: which way it goes.
             sent_ns: when it was sent [ns], 0 where not known.
             received_ns: when it was received [ns], 0 where not known.
             payload: the frame's bytes.
         """
+        way = direction.name.lower()
         message = SCHEMAS["Frame"].message(
-            sent_ns=sent_ns,
-            received_ns=received_ns,
-            direction=direction,
-            payload=payload,
+            sent_ns=sent_ns, received_ns=received_ns, direction=way, payload=payload
         )
-        # A frame up is timed when it came, one down when it went: station time.
-        first, second = (
-            (sent_ns, received_ns) if direction == "down" else (received_ns, sent_ns)
-        )
-        self._write(f"/frame/{direction}", "Frame", first or second, message)
+        # Station time: a frame down is timed when it went, one up when it came.
+        down = direction == Direction.DOWN
+        first, second = (sent_ns, received_ns) if down else (received_ns, sent_ns)
+        self._write(f"/frame/{way}", "Frame", first or second, message)
 
-    def write_packet(self, packet: PacketLike) -> None:
+    def write_packet(self, packet: PacketRecord) -> None:
         """Keep the fate of one packet in the emulated channel."""
         message = SCHEMAS["Packet"].message(
             submitted_ns=packet.submitted_ns,
             started_ns=packet.started_ns,
-            due_ns=packet.due_ns,
-            direction=str(packet.direction),
+            scheduled_due_ns=packet.scheduled_due_ns,
+            delivered_ns=packet.delivered_ns,
+            direction=packet.direction.name.lower(),
+            key=packet.key,
             size_bytes=packet.size_bytes,
-            fate=str(packet.fate),
+            fate=packet.fate.value,
         )
         self._write("/packet", "Packet", packet.submitted_ns, message)
 

@@ -205,8 +205,10 @@ SCHEMAS: dict[str, Schema] = {
         "Packet": {
             "submitted_ns": _INT,
             "started_ns": _INT,
-            "due_ns": _INT,
+            "scheduled_due_ns": _INT,
+            "delivered_ns": _INT,
             "direction": _TEXT,
+            "key": _INT,
             "size_bytes": _INT,
             "fate": _TEXT,
         },

@@ -8,11 +8,10 @@ from typing import Any, Protocol
 
 from app.clock import Clock, MonotonicClock
 from app.errors import LogError
+from app.link.channel import Direction, PacketRecord
 from app.messages import Event, LinkHealth, OperatorInput, Severity, Source
 from app.session.recorder import (
-    Direction,
     LayoutDescription,
-    PacketLike,
     Recorder,
     StatisticsLike,
 )
@@ -84,7 +83,7 @@ class RecorderThread:
         """Keep one frame as it was on the wire; a time not known is 0."""
         self._put(self._recorder.write_frame, direction, sent_ns, received_ns, payload)
 
-    def write_packet(self, packet: PacketLike) -> None:
+    def write_packet(self, packet: PacketRecord) -> None:
         """Keep the fate of one packet in the emulated channel."""
         self._put(self._recorder.write_packet, packet)
 
