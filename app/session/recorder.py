@@ -119,12 +119,12 @@ class Recorder:
         self._schema_ids: dict[str, int] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("wb" if overwrite else "xb")
-        except FileExistsError as error:
-            raise LogError(
-                f"Recording {path} exists and is not overwritten. Give another name "
-                "or remove it."
-            ) from error
+            if path.exists() and not overwrite:
+                raise LogError(
+                    f"Recording {path} exists and is not overwritten. Give another "
+                    "name or remove it."
+                )
+            self._file = path.open("wb")
         except OSError as error:
             raise LogError(
                 f"Recording {path} cannot be made: {error.strerror}. Give a path in a "

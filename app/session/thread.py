@@ -1,5 +1,6 @@
 """The recorder of a live process: a thread of its own, fed by a ring and a queue."""
 
+import contextlib
 import copy
 import queue
 import threading
@@ -135,6 +136,8 @@ class RecorderThread:
             self._recorder.close()
         except LogError as error:
             self.failure = str(error)
+            with contextlib.suppress(LogError):
+                self._recorder.close()
 
     def _drain(self) -> None:
         lost_items = self.lost_items - self._told_items
