@@ -1,29 +1,28 @@
-"""Small repeating textures made at start: caustics, grain of sand, dither noise."""
+"""The repeating texture of the sand, made at start."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.numerics import FloatArray
 
-__all__ = ["PATTERN_SIZE", "patterns"]
+__all__ = ["PATTERN_SIZE", "sand_pattern"]
 
-PATTERN_SIZE = 256
+PATTERN_SIZE = 512
 
 
-def patterns() -> NDArray[np.uint8]:
-    """Make the three patterns.
+def sand_pattern() -> NDArray[np.uint8]:
+    """Make grain and sunlight for the sand.
 
     Returns:
-        (256, 256, 4): caustics, sand, white noise and full alpha; the first two repeat
-        without a seam.
+        (512, 512, 4): red is the grain, green the light that waves on the surface
+        gather (caustics); both repeat without a seam.
     """
     generator = np.random.default_rng(7)
     size = PATTERN_SIZE
     picture = np.full((size, size, 4), 255, dtype=np.uint8)
-    picture[..., 0] = _bytes(_caustics(generator))
-    grain = 0.55 * _noise(generator, 2.2) + 0.45 * _noise(generator, 1.2)
-    picture[..., 1] = _bytes(0.5 + 0.16 * grain)
-    picture[..., 2] = generator.integers(0, 256, (size, size))
+    grain = 0.6 * _noise(generator, 1.9) + 0.4 * _noise(generator, 0.9)
+    picture[..., 0] = _bytes(0.5 + 0.13 * grain)
+    picture[..., 1] = _bytes(_caustics(generator))
     return picture
 
 
@@ -49,18 +48,23 @@ def _caustics(generator: np.random.Generator) -> FloatArray:
     Rays start on a fine grid, are displaced by the slope of a sum of waves, and are
     counted where they land.
     """
-    size, fine = PATTERN_SIZE, 4 * PATTERN_SIZE
-    axis = np.arange(fine) / fine
-    x, y = np.meshgrid(axis, axis, indexing="ij")
-    shift_x, shift_y = np.zeros_like(x), np.zeros_like(y)
+    size, fine = PATTERN_SIZE, 3 * PATTERN_SIZE
+    axis = (np.arange(fine) / fine).astype(np.float32)
+    shift_x = np.zeros((fine, fine), dtype=np.float32)
+    shift_y = np.zeros_like(shift_x)
     for _ in range(14):
         waves = generator.integers(-6, 7, 2)
         length = float(np.hypot(*waves)) or 1.0
-        phase = generator.uniform(0.0, 2.0 * np.pi)
-        slope = np.cos(2.0 * np.pi * (waves[0] * x + waves[1] * y) + phase)
-        slope *= 0.0125 / length**0.6
-        shift_x += slope * waves[0] / length
-        shift_y += slope * waves[1] / length
+        phase = np.float32(generator.uniform(0.0, 2.0 * np.pi))
+        along_x = np.float32(2.0 * np.pi * waves[0]) * axis + phase
+        along_y = np.float32(2.0 * np.pi * waves[1]) * axis
+        # the cosine of a sum as two products of lines: 100 times fewer cosines
+        slope = np.outer(np.cos(along_x), np.cos(along_y))
+        slope -= np.outer(np.sin(along_x), np.sin(along_y))
+        slope *= np.float32(0.0125 / length**1.6)
+        shift_x += slope * np.float32(waves[0])
+        shift_y += slope * np.float32(waves[1])
+    x, y = axis[:, None], axis[None, :]
     column = ((x + shift_x) * size).astype(np.int64) % size
     row = ((y + shift_y) * size).astype(np.int64) % size
     count = np.bincount((column * size + row).ravel(), minlength=size * size)

@@ -1,41 +1,64 @@
-"""Drawing a Picture with OpenGL 3.3 into an array, without a window.
+"""Drawing a Picture with OpenGL 3.3.
 
-A standalone EGL context is used: measured with software rendering at 1280 x 720, a
-QOpenGLWidget costs 24 ms a frame before it draws anything, this path under 5 ms with
-the copy into the array and the QPainter that shows it. One thread owns a Renderer.
+What stands still (backdrop, sand, site, hull) is drawn when the viewpoint moves, and
+every sixth frame while only the lamp or a shadow moves; every frame draws the limbs,
+ghosts and lines over a copy of it. One thread owns a Renderer.
 """
 
-import os
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import DeviceError
 from app.scene.cameras import View
-from app.scene.meshes import Mesh
-from app.scene.patterns import PATTERN_SIZE, patterns
+from app.scene.meshes import Mesh, lathe
+from app.scene.patterns import PATTERN_SIZE, sand_pattern
 from app.scene.shaders import PROGRAMS
 from app.scene.skin import LimbMesh
+from app.scene.target import Target, is_software, open_context
 from models.numerics import FloatArray
 
-# Mesa's software renderer starts a thread a core; a second one gains little here and
-# would run beside the control loop's core. Set before the first context exists.
-os.environ.setdefault("LP_NUM_THREADS", "1")
-
-import moderngl  # noqa: E402
-
-__all__ = ["LINE_FLOATS", "LimbLook", "Picture", "Renderer", "Target"]
+__all__ = ["LINE_FLOATS", "Bodies", "LimbLook", "Picture", "Renderer", "Shot"]
 
 LINE_FLOATS = 15
 """Numbers a line: start, stop (3 each), their colours (4 each), thickness [px]."""
 
 _SHADOW_SIZE = 256
-_SHADOW_WINDOW = (-0.15, 0.0, 1.25, 0.85)  # centre and half widths on the flat [m]
+_SHADOW_WINDOW = (-0.15, 0.0, 1.35, 0.95)  # centre and half widths on the flat [m]
+_LIGHT_FRAMES = 6  # frames that a backdrop may stand in an old light
+_BEAM_LENGTH, _BEAM_SLOPE = 0.9, 0.42  # the lamp's visible cone [m], radius over length
 _FRAME_WORDS = struct.Struct("36f")
+_DRY = (1.0, 1.0, 0.16, 1.0)  # lamps of the console's view, see shaders
+_NATURAL = (0.40, 0.22, 0.0, 1.35)  # of a limb's own camera: dim, so its lamp tells
+_SOLID = (("3f", "position"), ("3f", "normal"), ("4f", "color"))
+_LIMB = (("1f", "row"), ("3f", "position"), ("4f", "normal"), ("4f", "color"))
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Meshes that never change.
+
+    Attributes:
+        hull: the vehicle.
+        site: obstacles.
+        near_sand: sand that the lamp and shadows can fall on.
+        far_sand: the rest of it.
+        skins: one a limb, rows of skin frames.
+        shells: the same with less detail, for ghosts and outlines.
+        bare: sections, one a limb, rows of link frames.
+    """
+
+    hull: Mesh
+    site: Mesh
+    near_sand: Mesh
+    far_sand: Mesh
+    skins: Sequence[LimbMesh]
+    shells: Sequence[LimbMesh]
+    bare: Sequence[LimbMesh]
 
 
 @dataclass(frozen=True)
@@ -45,14 +68,14 @@ class LimbLook:
     Attributes:
         limb: its index.
         copy: index of the copy's frames in `Picture.frames`.
-        ghost: translucent with an outline, in `tone`, in place of its own skin.
-        tone: linear colour of a ghost or an outline, and opacity.
+        ghost: translucent in `tone`, in place of its own skin.
+        tone: linear colour of a ghost or an outline, and the outline's opacity.
         saturation: 1 own colours .. 0 grey.
         brightness: factor on its colours.
-        opacity: 1 solid .. 0 not there.
+        opacity: 1 solid .. 0 not there; of a ghost, where it faces the eye.
+        edge: opacity of a ghost at its rim.
         highlight: 0..1, extra light on it.
         outline: width of an outline in `tone` [px]; 0 none.
-        edge: opacity of a ghost at its rim.
     """
 
     limb: int
@@ -62,9 +85,9 @@ class LimbLook:
     saturation: float = 1.0
     brightness: float = 1.0
     opacity: float = 1.0
+    edge: float = 0.8
     highlight: float = 0.0
     outline: float = 0.0
-    edge: float = 0.8
 
 
 @dataclass(frozen=True)
@@ -72,18 +95,15 @@ class Picture:
     """Everything that one frame shows.
 
     Attributes:
-        time: seconds, moves the caustics.
         frames: (C, R, 4, 4) frames of every copy, hull frame, rows as the limb meshes
             count them.
         bare: draw the bare sections in place of the skin.
         limbs: looks, drawn in this order; solids before ghosts.
         lines: (n, 15) float32, see `LINE_FLOATS`.
         lamp: (4, 4) pose of the light limb's tip, hull frame, or None.
-        lamp_strength: of the spotlight, 1 usual.
         shadow_copy: copy whose shadow falls on the sand.
     """
 
-    time: float
     frames: FloatArray
     bare: bool
     limbs: Sequence[LimbLook]
@@ -91,117 +111,55 @@ class Picture:
         default_factory=lambda: np.zeros((0, LINE_FLOATS), np.float32)
     )
     lamp: FloatArray | None = None
-    lamp_strength: float = 1.0
     shadow_copy: int = 0
 
 
-class Target:
-    """A frame buffer and the array that its pixels are read into."""
+@dataclass(frozen=True)
+class Shot:
+    """Where a picture is taken from, and into.
 
-    def __init__(self, context: Any, width: int, height: int, samples: int) -> None:
-        """Make a buffer of width x height [px]."""
-        self._context = context
-        self._samples = samples
-        self._made: list[Any] = []
-        self.resize(width, height)
+    Attributes:
+        view: the viewpoint.
+        target: where to.
+        natural: as a limb's own camera sees it: dim water, no ghosts, no lines.
+    """
 
-    def resize(self, width: int, height: int) -> None:
-        """Change the size [px]; nothing happens where it is the same."""
-        width, height = max(int(width), 1), max(int(height), 1)
-        if self._made and (width, height) == (self.width, self.height):
-            return
-        self.release()
-        self.width, self.height = width, height
-        size = (width, height)
-        color = self._context.renderbuffer(size, 4)
-        self._resolved = self._context.framebuffer([color])
-        self._made = [color, self._resolved]
-        if self._samples > 1:
-            many = self._context.renderbuffer(size, 4, samples=self._samples)
-            depth = self._context.depth_renderbuffer(size, samples=self._samples)
-            self._drawn = self._context.framebuffer([many], depth)
-            self._made += [many, depth, self._drawn]
-        else:
-            depth = self._context.depth_renderbuffer(size)
-            self._drawn = self._context.framebuffer([color], depth)
-            self._made += [depth, self._drawn]
-        self.pixels = np.zeros((height, width, 4), dtype=np.uint8)
-
-    def use(self) -> None:
-        """Make it the one that is drawn into."""
-        self._drawn.use()
-
-    def read(self) -> NDArray[np.uint8]:
-        """Copy what was drawn into `pixels` and return that array."""
-        if self._samples > 1:
-            self._context.copy_framebuffer(self._resolved, self._drawn)
-        self._resolved.read_into(self.pixels, components=4)
-        return self.pixels
-
-    def release(self) -> None:
-        """Give the buffers back."""
-        for thing in reversed(self._made):
-            thing.release()
-        self._made = []
+    view: View
+    target: Target
+    natural: bool = False
 
 
 class Renderer:
     """An OpenGL context with the scene's programs and meshes in it."""
 
-    def __init__(
-        self,
-        hull: Mesh,
-        site: Mesh,
-        seabed: Mesh,
-        skins: Sequence[LimbMesh],
-        bare: Sequence[LimbMesh],
-    ) -> None:
+    def __init__(self, bodies: Bodies) -> None:
         """Open the context and hand over what never changes.
 
         Args:
-            hull: the vehicle.
-            site: obstacles.
-            seabed: the sand.
-            skins: one a limb.
-            bare: sections, one a limb.
+            bodies: the meshes.
 
         Raises:
             DeviceError: this computer has no OpenGL 3.3.
         """
-        self.context = _open_context()
-        context = self.context
-        self.software = any(
-            word in str(context.info["GL_RENDERER"]).lower()
-            for word in ("llvmpipe", "softpipe", "swrast", "software")
-        )
+        self.context: Any = open_context()
+        self.software = is_software(self.context)
         self._programs = {
-            name: context.program(vertex, fragment)
+            name: self.context.program(vertex, fragment)
             for name, (vertex, fragment) in PROGRAMS.items()
         }
-        self._frame_block = context.buffer(reserve=_FRAME_WORDS.size)
+        self._frame_block = self.context.buffer(reserve=_FRAME_WORDS.size)
         self._frame_block.bind_to_uniform_block(0)
         for program in self._programs.values():
             if "Frame" in program:
                 program["Frame"].binding = 0
-            for unit, name in enumerate(("patterns", "frames", "shadow")):
+            for unit, name in enumerate(("sand", "frames", "shadow")):
                 if name in program:
                     program[name] = unit
             if "shadow_window" in program:
                 program["shadow_window"] = _SHADOW_WINDOW
-        self._patterns = context.texture(
-            (PATTERN_SIZE, PATTERN_SIZE), 4, patterns().tobytes()
-        )
-        self._patterns.build_mipmaps()
-        self._patterns.filter = (
-            moderngl.LINEAR_MIPMAP_NEAREST,
-            moderngl.LINEAR,
-        )
-        self._shadow = context.texture((_SHADOW_SIZE, _SHADOW_SIZE), 1)
-        self._shadow.repeat_x = self._shadow.repeat_y = False
-        self._shadow_frame = context.framebuffer([self._shadow])
-        self._frames: Any = None
-        self._lines = context.buffer(reserve=4 * LINE_FLOATS * 64, dynamic=True)
-        self._make_arrays(hull, site, seabed, skins, bare)
+        self._make_textures()
+        self._lines = self.context.buffer(reserve=4 * LINE_FLOATS * 256, dynamic=True)
+        self._make_arrays(bodies)
 
     def target(self, width: int, height: int, samples: int = 1) -> Target:
         """Make somewhere to draw into, width x height [px]."""
@@ -213,34 +171,68 @@ class Renderer:
             self.context.release()
             self.context = None
 
-    def draw(self, picture: Picture, views: Sequence[tuple[View, Target, bool]]) -> None:
-        """Draw one picture from one or more viewpoints.
+    def draw(self, picture: Picture, shot: Shot) -> NDArray[np.uint8]:
+        """Draw one picture.
 
         Args:
             picture: what to show.
-            views: (viewpoint, where to, whether as a limb's own camera sees it: darker
-                water, no marks, no ghosts).
-        """
-        self._load(picture)
-        self._draw_shadow(picture)
-        for view, target, natural in views:
-            self._draw_view(picture, view, target, natural)
+            shot: from where, into what.
 
-    def _make_arrays(
-        self,
-        hull: Mesh,
-        site: Mesh,
-        seabed: Mesh,
-        skins: Sequence[LimbMesh],
-        bare: Sequence[LimbMesh],
-    ) -> None:
-        self._hull = self._solid_arrays(hull, ("solid", "shadow_solid"))
-        self._site = self._solid_arrays(site, ("solid",))
-        self._sand = self._solid_arrays(seabed, ("sand",))
-        names = ("limb", "ghost", "outline", "shadow_limb")
-        self._limbs = {
-            False: [self._limb_arrays(mesh, names) for mesh in skins],
-            True: [self._limb_arrays(mesh, names) for mesh in bare],
+        Returns:
+            The target's (height, width, 4) array.
+        """
+        target = shot.target
+        self._load(picture)
+        self._write_frame_block(picture, shot)
+        context = self.context
+        context.enable_only(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+        context.front_face = "cw"  # the projection is flipped
+        context.cull_face = "back"
+        context.depth_func = "<="
+        self._draw_still(picture, shot)
+        self._draw_limbs(picture, shot.natural)
+        if not shot.natural:
+            self._draw_beam(picture)
+            self._draw_ghosts(picture)
+            self._draw_lines(picture)
+        return target.read()
+
+    def _make_textures(self) -> None:
+        size = (PATTERN_SIZE, PATTERN_SIZE)
+        self._sand_texture = self.context.texture(size, 4, sand_pattern().tobytes())
+        self._sand_texture.build_mipmaps()
+        self._sand_texture.filter = moderngl.LINEAR_MIPMAP_NEAREST, moderngl.LINEAR
+        shadow_size = (_SHADOW_SIZE, _SHADOW_SIZE)
+        # four channels: a lookup in one costs 2 ms a full picture more
+        self._shadows = [self.context.texture(shadow_size, 4) for _ in range(2)]
+        for texture in self._shadows:
+            texture.repeat_x = texture.repeat_y = False
+        self._shadow_frames = [
+            self.context.framebuffer([texture]) for texture in self._shadows
+        ]
+        self._frames: Any = None
+
+    def _make_arrays(self, bodies: Bodies) -> None:
+        self._hull = self._solid_array("solid", bodies.hull)
+        self._site = self._solid_array("solid", bodies.site)
+        self._near_sand = self._solid_array("sand", bodies.near_sand)
+        self._far_sand = self._solid_array("far_sand", bodies.far_sand)
+        self._hull_shadow = self._solid_array("shadow_solid", bodies.hull)
+        beam = lathe(
+            [
+                (t, (0.012 + _BEAM_SLOPE * t * _BEAM_LENGTH) / _BEAM_LENGTH)
+                for t in (0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
+            ],
+            (1.0, 1.0, 1.0, 0.0),
+            40,
+        )
+        self._beam = self._solid_array("beam", beam)
+        self._skins = [self._limb_array("limb", mesh) for mesh in bodies.skins]
+        self._bare = [self._limb_array("limb", mesh) for mesh in bodies.bare]
+        self._shells = {
+            (name, bare): [self._limb_array(name, mesh) for mesh in meshes]
+            for name in ("ghost", "outline", "shadow_limb")
+            for bare, meshes in ((False, bodies.shells), (True, bodies.bare))
         }
         columns, rows = 17, 13
         x, y = np.meshgrid(np.linspace(-1, 1, columns), np.linspace(-1, 1, rows))
@@ -249,9 +241,11 @@ class Renderer:
         a, b = lattice[:-1, :-1].ravel(), lattice[:-1, 1:].ravel()
         c, d = lattice[1:, 1:].ravel(), lattice[1:, :-1].ravel()
         quads = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
-        self._backdrop = self._array(
-            "backdrop", [("2f", "place")], place, quads.astype(np.int32)
-        )
+        layout = (("2f", "place"),)
+        self._backdrop = self._array("backdrop", layout, place, quads)
+        corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+        halves = np.array([[0, 1, 2], [0, 2, 3]])
+        self._blur = self._array("blur", layout, corners, halves)
         corner = np.array([[0, -1], [1, -1], [1, 1], [0, -1], [1, 1], [0, 1]], "f4")
         self._line_array = self.context.vertex_array(
             self._programs["line"],
@@ -273,8 +267,8 @@ class Renderer:
         self,
         name: str,
         layout: Sequence[tuple[str, str]],
-        vertices: FloatArray,
-        triangles: NDArray[np.int32],
+        vertices: NDArray[Any],
+        triangles: NDArray[Any],
     ) -> Any:
         """Bind a vertex list to a program; what the program does not use is skipped."""
         program = self._programs[name]
@@ -291,29 +285,16 @@ class Renderer:
             program, [(buffer, " ".join(formats), *names)], index_buffer=index
         )
 
-    def _solid_arrays(self, mesh: Mesh, names: Sequence[str]) -> dict[str, Any]:
+    def _solid_array(self, name: str, mesh: Mesh) -> Any:
         vertices = np.concatenate([mesh.position, mesh.normal, mesh.color], axis=1)
-        layout = (("3f", "position"), ("3f", "normal"), ("4f", "color"))
-        return {
-            name: self._array(name, layout, vertices, mesh.triangles) for name in names
-        }
+        return self._array(name, _SOLID, vertices, mesh.triangles)
 
-    def _limb_arrays(self, limb: LimbMesh, names: Sequence[str]) -> dict[str, Any]:
+    def _limb_array(self, name: str, limb: LimbMesh) -> Any:
         mesh = limb.mesh
-        vertices = np.concatenate(
-            [
-                limb.row[:, None],
-                mesh.position,
-                mesh.normal,
-                limb.band[:, None],
-                mesh.color,
-            ],
-            axis=1,
-        )
-        layout = (("1f", "row"), ("3f", "position"), ("4f", "normal"), ("4f", "color"))
-        return {
-            name: self._array(name, layout, vertices, mesh.triangles) for name in names
-        }
+        columns = [limb.row[:, None], mesh.position, mesh.normal]
+        columns += [limb.band[:, None], mesh.color]
+        vertices = np.concatenate(columns, axis=1)
+        return self._array(name, _LIMB, vertices, mesh.triangles)
 
     def _load(self, picture: Picture) -> None:
         """Hand over frames and lines."""
@@ -328,94 +309,92 @@ class Renderer:
             self._frames = self.context.texture((3, copies * rows), 4, dtype="f4")
             self._frames.filter = (moderngl.NEAREST, moderngl.NEAREST)
         self._frames.write(texels.tobytes())
-        self._patterns.use(0)
+        self._sand_texture.use(0)
         self._frames.use(1)
-        self._shadow.use(2)
+        self._shadows[0].use(2)
         if picture.lines.shape[0]:
             data = np.ascontiguousarray(picture.lines, dtype="f4").tobytes()
             if len(data) > self._lines.size:
                 self._lines.orphan(2 * len(data))
             self._lines.write(data)
 
-    def _write_frame_block(
-        self, picture: Picture, view: View, width: int, height: int, natural: bool
-    ) -> None:
+    def _write_frame_block(self, picture: Picture, shot: Shot) -> None:
+        view, width, height = shot.view, shot.target.width, shot.target.height
         projection = view.projection_matrix()
-        projection[0, 0] = projection[1, 1] * height / width
+        focal = float(projection[1, 1])
+        projection[0, 0] = focal * height / width
         projection[1] *= -1.0  # top line first
         clip = projection @ view.view_matrix()
-        lamp = picture.lamp
         spot = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0]
-        if lamp is not None:
-            ahead = lamp[:3, 2]
-            spot[:3] = (lamp[:3, 3] + 0.008 * ahead).tolist()
-            spot[3] = 0.55 * picture.lamp_strength
+        if picture.lamp is not None:
+            ahead = picture.lamp[:3, 2]
+            spot[:3] = (picture.lamp[:3, 3] + 0.008 * ahead).tolist()
+            spot[3] = 0.55
             spot[4:7] = ahead.tolist()
-        lamps = (0.42, 0.25, 0.0, 1.35) if natural else (1.0, 1.0, 0.16, 1.0)
-        pixel = 2.0 / float(projection[1, 1] * -height)
         self._frame_block.write(
             _FRAME_WORDS.pack(
                 *clip.T.ravel().tolist(),
                 *view.position.tolist(),
-                picture.time,
+                0.0,
                 *spot,
-                *lamps,
+                *(_NATURAL if shot.natural else _DRY),
                 width,
                 height,
-                pixel,
+                2.0 / (focal * height),
                 0.0,
             )
         )
 
+    def _draw_still(self, picture: Picture, shot: Shot) -> None:
+        """Begin the target with all that stands still, kept or drawn anew."""
+        target = shot.target
+        seen = np.concatenate([shot.view.position, shot.view.axes.ravel()])
+        view_key = seen.round(5).tobytes()
+        lamp = np.zeros(1) if picture.lamp is None else picture.lamp
+        light_key = lamp.round(3).tobytes()
+        light_key += picture.frames[picture.shadow_copy, :, :3, 3].round(3).tobytes()
+        moved = view_key != target.kept_view
+        dimmed = light_key != target.kept_light
+        if not moved and not (dimmed and target.kept_for >= _LIGHT_FRAMES):
+            target.restore()
+            target.use()
+            return
+        if dimmed:
+            self._draw_shadow(picture)
+        target.use()
+        self.context.clear(depth=1.0)
+        self._hull.render()
+        self._site.render()
+        self._near_sand.render()
+        self._far_sand.render()
+        self._draw_backdrop(shot.view, target)
+        target.keep()
+        target.use()
+        target.kept_view, target.kept_light = view_key, light_key
+
     def _draw_shadow(self, picture: Picture) -> None:
         context = self.context
-        self._shadow_frame.use()
         context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
-        self._shadow_frame.clear(1.0, 1.0, 1.0, 1.0)
-        self._programs["shadow_solid"]["left"] = 0.25
-        self._programs["shadow_limb"]["left"] = 0.30
-        self._programs["shadow_limb"]["first_row"] = (
-            picture.shadow_copy * picture.frames.shape[1]
-        )
-        self._hull["shadow_solid"].render()
-        for arrays in self._limbs[picture.bare]:
-            arrays["shadow_limb"].render()
-
-    def _draw_view(
-        self, picture: Picture, view: View, target: Target, natural: bool
-    ) -> None:
-        context = self.context
-        self._write_frame_block(picture, view, target.width, target.height, natural)
-        target.use()
-        context.viewport = (0, 0, target.width, target.height)
-        context.clear(depth=1.0)
-        context.enable_only(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
-        context.front_face = "cw"  # the projection is flipped
-        context.cull_face = "back"
-        context.depth_func = "<="
-        rows = picture.frames.shape[1]
-        solids = [look for look in picture.limbs if not look.ghost]
-        for look in solids:
-            if look.opacity >= 1.0:
-                self._draw_skin(picture, look, rows)
-        self._hull["solid"].render()
-        self._site["solid"].render()
-        self._sand["sand"].render()
-        self._draw_backdrop(view, target)
-        context.enable(moderngl.BLEND)
-        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
-        for look in solids:
-            if look.opacity < 1.0:
-                self._draw_skin(picture, look, rows)
-        if natural:
-            return
-        for look in solids:
-            if look.outline > 0.0:
-                self._draw_outline(picture, look, rows, 0.0)
-        for look in picture.limbs:
-            if look.ghost:
-                self._draw_ghost(picture, look, rows)
-        self._draw_lines(picture)
+        first, second = self._shadow_frames
+        first.use()
+        first.clear(1.0, 1.0, 1.0, 1.0)
+        program = self._programs["shadow_limb"]
+        program["first_row"] = picture.shadow_copy * picture.frames.shape[1]
+        self._hull_shadow.render()
+        for array in self._shells["shadow_limb", picture.bare]:
+            array.render()
+        blur = self._programs["blur"]
+        step = 1.6 / _SHADOW_SIZE
+        for frame, texture, tap in (
+            (second, self._shadows[0], (step, 0.0)),
+            (first, self._shadows[1], (0.0, step * 1.4)),
+        ):
+            frame.use()
+            texture.use(2)
+            blur["tap"] = tap
+            self._blur.render()
+        self._shadows[0].use(2)
+        context.enable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
 
     def _draw_backdrop(self, view: View, target: Target) -> None:
         focal = float(view.projection_matrix()[1, 1])
@@ -427,39 +406,71 @@ class Renderer:
         self._backdrop.render()
         self.context.enable(moderngl.CULL_FACE)
 
-    def _draw_skin(self, picture: Picture, look: LimbLook, rows: int) -> None:
+    def _draw_limbs(self, picture: Picture, natural: bool) -> None:
+        context, rows = self.context, picture.frames.shape[1]
+        solids = [look for look in picture.limbs if not look.ghost]
+        solids.sort(key=lambda look: -look.opacity)
         program = self._programs["limb"]
-        program["first_row"] = look.copy * rows
-        program["inflate"] = 0.0
-        program["state"] = (
-            look.saturation,
-            look.brightness,
-            look.opacity,
-            look.highlight,
-        )
-        self._limbs[picture.bare][look.limb]["limb"].render()
+        arrays = self._bare if picture.bare else self._skins
+        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+        for look in solids:
+            opaque = natural or look.opacity >= 1.0
+            if not opaque:
+                context.enable(moderngl.BLEND)
+            program["first_row"] = look.copy * rows
+            program["state"] = (
+                look.saturation,
+                look.brightness,
+                1.0 if opaque else look.opacity,
+                look.highlight,
+            )
+            arrays[look.limb].render()
+        context.enable(moderngl.BLEND)
+        if not natural:
+            for look in solids:
+                self._draw_outline(picture, look, 0.0)
 
-    def _draw_outline(
-        self, picture: Picture, look: LimbLook, rows: int, inflate: float
-    ) -> None:
+    def _draw_ghosts(self, picture: Picture) -> None:
+        rows = picture.frames.shape[1]
+        program = self._programs["ghost"]
+        inflate = 0.0012  # clear of a solid that lies in the same place
+        for look in picture.limbs:
+            if not look.ghost:
+                continue
+            program["first_row"] = look.copy * rows
+            program["inflate"] = inflate
+            program["tone"] = (*look.tone[:3], look.opacity)
+            program["edge"] = look.edge
+            self._shells["ghost", picture.bare][look.limb].render()
+            self._draw_outline(picture, look, inflate)
+
+    def _draw_outline(self, picture: Picture, look: LimbLook, inflate: float) -> None:
+        """Draw the inside of a slightly larger limb: what shows past it is a line."""
+        if look.outline <= 0.0:
+            return
         program = self._programs["outline"]
-        program["first_row"] = look.copy * rows
+        program["first_row"] = look.copy * picture.frames.shape[1]
         program["inflate"] = inflate
         program["width"] = look.outline
         program["tone"] = look.tone
         self.context.cull_face = "front"
-        self._limbs[picture.bare][look.limb]["outline"].render()
+        self._shells["outline", picture.bare][look.limb].render()
         self.context.cull_face = "back"
 
-    def _draw_ghost(self, picture: Picture, look: LimbLook, rows: int) -> None:
-        program = self._programs["ghost"]
-        program["first_row"] = look.copy * rows
-        program["inflate"] = 0.0012
-        program["tone"] = (*look.tone[:3], look.opacity)
-        program["edge"] = look.edge
-        self._limbs[picture.bare][look.limb]["ghost"].render()
-        if look.outline > 0.0:
-            self._draw_outline(picture, look, rows, 0.0012)
+    def _draw_beam(self, picture: Picture) -> None:
+        if picture.lamp is None:
+            return
+        pose = picture.lamp.copy()
+        pose[:3, 3] += 0.010 * pose[:3, 2]
+        pose[:3, :3] *= _BEAM_LENGTH
+        self._programs["beam"]["lamp_to_hull"] = pose.T.ravel().tolist()
+        context = self.context
+        context.enable(moderngl.BLEND)
+        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE
+        self._write_depth(False)
+        self._beam.render()
+        self._write_depth(True)
+        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
 
     def _draw_lines(self, picture: Picture) -> None:
         count = picture.lines.shape[0]
@@ -467,24 +478,13 @@ class Renderer:
             return
         context = self.context
         context.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
-        self._frame_line(1.0, "<=", count)
-        self._frame_line(0.22, ">", count)
+        self._write_depth(False)
+        for strength, depth_func in ((1.0, "<="), (0.22, ">")):  # seen, and behind
+            self._programs["line"]["strength"] = strength
+            context.depth_func = depth_func
+            self._line_array.render(vertices=6, instances=count)
         context.depth_func = "<="
+        self._write_depth(True)
 
-    def _frame_line(self, strength: float, depth_func: str, count: int) -> None:
-        self._programs["line"]["strength"] = strength
-        self.context.depth_func = depth_func
-        self.context.depth_mask = False
-        self._line_array.render(vertices=6, instances=count)
-        self.context.depth_mask = True
-
-
-def _open_context() -> Any:
-    try:
-        return moderngl.create_context(standalone=True, backend="egl", require=330)
-    except Exception as problem:  # noqa: BLE001  glcontext raises a bare Exception
-        raise DeviceError(
-            f"OpenGL 3.3 could not be opened through EGL ({problem}); the scene needs "
-            "it. Install the graphics driver, or Mesa's software one: "
-            "apt-get install libegl1 libgl1 libgl1-mesa-dri"
-        ) from problem
+    def _write_depth(self, wanted: bool) -> None:
+        self.context.fbo.depth_mask = wanted

@@ -6,13 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.clock import NS_PER_MS, NS_PER_S
+from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.scene import marks
 from app.scene.cameras import LimbView, OrbitCamera
-from app.scene.renderer import LINE_FLOATS, LimbLook, Picture, Renderer
+from app.scene.renderer import (
+    LINE_FLOATS,
+    Bodies,
+    LimbLook,
+    Picture,
+    Renderer,
+    Shot,
+)
 from app.scene.site import seabed_mesh, site_mesh
-from app.scene.skin import section_meshes, skin_meshes
+from app.scene.skin import section_meshes, shell_meshes, skin_meshes
 from app.scene.vehicle import hull_mesh
 from app.scene.world import World
 from models.numerics import FloatArray
@@ -84,13 +91,7 @@ class Scene:
         self._model = model
         self.world = World(robot, model)
         try:
-            self.renderer = Renderer(
-                hull_mesh(robot),
-                site_mesh(),
-                seabed_mesh(),
-                skin_meshes(robot, model),
-                section_meshes(robot, model),
-            )
+            self.renderer = Renderer(_bodies(robot, model))
         except BaseException:
             self.world.close()
             raise
@@ -105,7 +106,6 @@ class Scene:
         self._trail_limb = -1
         self._trail_ns = 0
         self._frame = SceneFrame(0, model.rest_coordinates)
-        self._start_ns: int | None = None
         self._frames = np.zeros((2, 1, 4, 4))
         self.update(self._frame)
 
@@ -132,8 +132,6 @@ class Scene:
         Args:
             frame: what to draw from now on.
         """
-        if self._start_ns is None and frame.time_ns:
-            self._start_ns = frame.time_ns
         self._frame = frame
         self.world.pose("model", frame.coordinates_model)
         if frame.coordinates_confirmed is not None:
@@ -152,8 +150,7 @@ class Scene:
             (height, width, 4) blue, green, red, 255 from the top line down, as a
             QImage of Format_RGB32 takes it. The array is used again by the next call.
         """
-        self.renderer.draw(self._picture(camera), [(camera, self._main, False)])
-        return self._main.read()
+        return self.renderer.draw(self._picture(camera), Shot(camera, self._main))
 
     def inset(self, width: int, height: int) -> NDArray[np.uint8]:
         """Draw what the camera limb sees, by the light limb's lamp.
@@ -168,8 +165,9 @@ class Scene:
         self._inset.resize(width, height)
         pose = self._tips()[self.camera_limb]
         view = self._limb_view.place(pose, width, height)
-        self.renderer.draw(self._picture(None), [(view, self._inset, True)])
-        return self._inset.read()
+        return self.renderer.draw(
+            self._picture(None), Shot(view, self._inset, natural=True)
+        )
 
     def _tips(self) -> FloatArray:
         """Tips of the pose that is nearest the truth."""
@@ -190,9 +188,7 @@ class Scene:
         frame = self._frame
         known = frame.coordinates_confirmed is not None
         lamp = None if self.light_limb is None else self._tips()[self.light_limb]
-        start = self._start_ns if self._start_ns is not None else frame.time_ns
         return Picture(
-            time=(frame.time_ns - start) / NS_PER_S,
             frames=self._frames,
             bare=not frame.skin,
             limbs=self._looks(),
@@ -275,3 +271,16 @@ class Scene:
         if not parts:
             return np.zeros((0, LINE_FLOATS), dtype=np.float32)
         return np.concatenate(parts)
+
+
+def _bodies(robot: RobotParameters, model: RobotModel) -> Bodies:
+    near_sand, far_sand = seabed_mesh()
+    return Bodies(
+        hull=hull_mesh(robot),
+        site=site_mesh(),
+        near_sand=near_sand,
+        far_sand=far_sand,
+        skins=skin_meshes(robot, model),
+        shells=shell_meshes(robot, model),
+        bare=section_meshes(robot, model),
+    )

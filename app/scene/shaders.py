@@ -1,57 +1,55 @@
 """GLSL 3.30 sources of the scene.
 
-Light is computed linear and written with display gamma 2 (a square root: cheaper than
-a power, and this is software rendering on many desks). The frame buffer holds blue,
-green, red, alpha from the top line down, as a QImage of Format_RGB32 wants it; so every
-fragment shader ends in `show`, and the projection is flipped. What depends on distance
-alone (absorption and scattering of water) is worked out at the vertices.
+Written for software rendering, which many desks have: measured there, a full picture of
+constant colour costs 4 ms at 1280 x 720, arithmetic is nearly free, and every texture
+lookup adds 3 to 6 ms. So light and haze are worked out at the vertices, only the sand
+has a texture, and colours are linear until the last step, a square root in place of
+display gamma. The frame buffer holds blue, green, red, alpha from the top line down, as
+a QImage of Format_RGB32 wants it: every fragment shader ends in `show`, and the
+projection is flipped.
 """
 
-__all__ = ["PROGRAMS"]
+__all__ = ["PROGRAMS", "SUN"]
 
-_HEAD = """
+SUN = (0.2357, 0.2910, 0.9272)
+"""Unit vector towards the sun, hull frame."""
+
+_HEAD = f"""
 #version 330
-layout(std140) uniform Frame {
+layout(std140) uniform Frame {{
     mat4 hull_to_clip;
-    vec4 eye;            // position [m], time [s]
+    vec4 eye;            // position [m], 0
     vec4 spot_position;  // [m], strength
     vec4 spot_direction; // unit, 0
     vec4 lamps;          // gains of skylight, sun, headlamp, haze
     vec4 picture;        // width, height [px], metres a pixel covers at 1 m, 0
-};
-const vec3 SUN = vec3(0.2357, 0.2910, 0.9272);
-const vec3 SUN_LIGHT = vec3(0.62, 0.86, 0.84);
+}};
+const vec3 SUN = vec3({SUN[0]}, {SUN[1]}, {SUN[2]});
+const vec3 SUN_LIGHT = vec3(0.86, 0.98, 0.95);
 const vec3 SPOT_LIGHT = vec3(1.00, 0.93, 0.78);
 """
 
 _WATER = """
 vec3 water(vec3 direction) {
-    vec3 deep = vec3(0.0026, 0.0125, 0.0190);
-    vec3 level = vec3(0.0120, 0.0620, 0.0830);
-    vec3 above = vec3(0.0420, 0.2000, 0.2450);
+    vec3 deep = vec3(0.0024, 0.0105, 0.0165);
+    vec3 level = vec3(0.0090, 0.0480, 0.0680);
+    vec3 above = vec3(0.0300, 0.1500, 0.1950);
     vec3 color = mix(level, deep, smoothstep(0.02, -0.55, direction.z));
     color = mix(color, above, smoothstep(0.0, 1.1, direction.z));
     float glow = max(dot(direction, SUN), 0.0);
-    return (color + vec3(0.03, 0.10, 0.11) * glow * glow * glow) * lamps.x;
+    return (color + vec3(0.02, 0.075, 0.085) * glow * glow * glow) * lamps.x;
 }
 // What water leaves of light from a point, and what it adds on the way to the eye.
 void haze(vec3 world, out vec3 through, out vec3 added) {
     vec3 sight = world - eye.xyz;
     float reach = length(sight);
-    through = exp(-reach * lamps.w * vec3(0.30, 0.115, 0.095));
-    vec3 clear = exp(-reach * lamps.w * vec3(0.16, 0.15, 0.15));
+    through = exp(-reach * lamps.w * vec3(0.24, 0.115, 0.100));
+    float clear = exp(-reach * lamps.w * 0.15);
     added = water(sight / max(reach, 1e-4)) * (1.0 - clear);
 }
 """
 
-_LIGHT = """
-uniform sampler2D patterns;  // red: caustics, green: grain of sand
-float caustics(vec2 place) {
-    vec2 drift = vec2(0.013, 0.009) * eye.w;
-    float one = texture(patterns, place * 0.61 + drift).r;
-    float two = texture(patterns, place.yx * 0.47 - drift.yx).r;
-    return min(one, two);
-}
+_SPOT = """
 float spot(vec3 world, vec3 n) {
     vec3 ray = spot_position.xyz - world;
     float far2 = dot(ray, ray);
@@ -61,139 +59,149 @@ float spot(vec3 world, vec3 n) {
     float facing = clamp(dot(n, ray) * 0.85 + 0.15, 0.0, 1.0);
     return spot_position.w * cone * facing / (0.10 + far2) * exp(-0.45 * far2 * near);
 }
-vec3 lit(vec3 albedo, float gloss, vec3 n, vec3 world, float shine_through) {
+"""
+
+_LIGHT = (
+    _SPOT
+    + """
+// Sunlight that waves have gathered: soft patches, finer than the vertices allow no use.
+float dapple(vec3 world) {
+    vec2 p = world.xy - SUN.xy / SUN.z * world.z;
+    vec2 q = p + 0.05 * sin(7.3 * p.yx + vec2(0.4, 2.1));
+    float a = sin(13.1 * q.x + 1.7 * sin(5.1 * q.y)) + sin(11.7 * q.y + q.x * 6.1);
+    return 0.86 + 0.24 * smoothstep(0.4, 1.7, abs(a));
+}
+vec3 lit(vec3 albedo, float gloss, vec3 n, vec3 world, float self) {
     vec3 v = normalize(eye.xyz - world);
-    vec3 sky = mix(vec3(0.055, 0.085, 0.085), vec3(0.17, 0.36, 0.40), n.z * 0.5 + 0.5);
-    float sun = max(dot(n, SUN) * 0.85 + 0.15, 0.0) * shine_through;
+    vec3 sky = mix(vec3(0.065, 0.085, 0.085), vec3(0.20, 0.33, 0.36), n.z * 0.5 + 0.5);
+    float open = dapple(world);
+    float sun = max(dot(n, SUN) * 0.85 + 0.15, 0.0) * open;
     float head = max(dot(n, v), 0.0);
     vec3 light = sky * lamps.x + SUN_LIGHT * (sun * lamps.y);
-    light += vec3(0.95, 1.0, 1.0) * (head * lamps.z);
-    float beam = spot(world, n);
-    light += SPOT_LIGHT * beam;
+    light += vec3(1.0, 0.97, 0.93) * (head * lamps.z) + vec3(self * lamps.x);
+    light += SPOT_LIGHT * spot(world, n);
     float s = max(dot(n, normalize(SUN + v)), 0.0);
     s *= s; s *= s; s *= s; s *= s;
     float h = head * head; h *= h; h *= h; h *= h;
     float rim = 1.0 - head; rim *= rim; rim *= rim;
-    vec3 gleam = SUN_LIGHT * (s * shine_through * lamps.y) + vec3(0.5 * h * lamps.z);
-    gleam += vec3(0.10, 0.24, 0.27) * rim * lamps.x;
+    vec3 gleam = SUN_LIGHT * (s * open * lamps.y) + vec3(0.5 * h * lamps.z);
+    gleam += vec3(0.10, 0.22, 0.26) * rim * lamps.x;
     return albedo * light + gloss * 0.55 * gleam;
 }
 """
+)
 
 _SHOW = """
 out vec4 pixel;
 void show(vec3 color, float alpha) { pixel = vec4(sqrt(color.bgr), alpha); }
 """
 
-_BACKDROP_VERTEX = (
-    _HEAD
-    + _WATER
-    + """
+_BACKDROP_VERTEX = """
 in vec2 place;
 uniform mat3 place_to_hull;
 out vec3 v_color;
 void main() {
-    v_color = water(normalize(place_to_hull * vec3(place, 1.0)));
+    v_color = sqrt(water(normalize(place_to_hull * vec3(place, 1.0))).bgr);
     gl_Position = vec4(place, 0.99999, 1.0);
 }
 """
-)
 
-_BACKDROP_FRAGMENT = (
-    _HEAD
-    + _SHOW
-    + """
-uniform sampler2D patterns;
+_BACKDROP_FRAGMENT = """
 in vec3 v_color;
 void main() {  // a little noise hides the steps of eight bits in the dark
-    float noise = texelFetch(patterns, ivec2(gl_FragCoord.xy) & 255, 0).b - 0.5;
-    pixel = vec4(sqrt(v_color.bgr) + noise * 0.007, 1.0);
+    float noise = fract(52.98 * fract(dot(gl_FragCoord.xy, vec2(0.0671, 0.00584))));
+    pixel = vec4(v_color + (noise - 0.5) * 0.006, 1.0);
 }
 """
-)
 
-_SOLID_VERTEX = (
-    _HEAD
-    + _WATER
-    + """
+_SOLID_VERTEX = """
+in vec3 position;
+in vec3 normal;
+in vec4 color;
+out vec3 v_color;
+void main() {
+    vec3 through, added;
+    haze(position, through, added);
+    vec3 light = color.rgb;
+    if (color.a >= 0.0) light = lit(color.rgb, color.a, normal, position, 0.0);
+    v_color = light * through + added;
+    gl_Position = hull_to_clip * vec4(position, 1.0);
+}
+"""
+
+_PLAIN_FRAGMENT = """
+in vec3 v_color;
+void main() { show(v_color, 1.0); }
+"""
+
+_SAND_VERTEX = """
 in vec3 position;
 in vec3 normal;
 in vec4 color;
 out vec3 v_world;
-out vec3 v_normal;
-out vec4 v_color;
+out vec3 v_sun;    // what the sun gives, after the water
+out vec3 v_sky;    // what the sky gives
 out vec3 v_through;
 out vec3 v_added;
 void main() {
     v_world = position;
-    v_normal = normal;
-    v_color = color;
     haze(position, v_through, v_added);
+    v_through *= color.rgb;
+    float facing = max(dot(normal, SUN), 0.0);
+    v_sun = v_through * SUN_LIGHT * (facing * 0.62 * lamps.y);
+    vec3 headlamp = vec3(0.5 * lamps.z * max(normalize(eye.xyz - position).z, 0.0));
+    v_sky = v_through * (vec3(0.17, 0.27, 0.29) * lamps.x + headlamp);
     gl_Position = hull_to_clip * vec4(position, 1.0);
 }
 """
-)
-
-_SOLID_FRAGMENT = (
-    _HEAD
-    + _LIGHT
-    + _SHOW
-    + """
-in vec3 v_world;
-in vec3 v_normal;
-in vec4 v_color;
-in vec3 v_through;
-in vec3 v_added;
-void main() {
-    vec3 n = normalize(v_normal);
-    vec3 color = v_color.rgb;
-    if (v_color.a >= 0.0) {
-        float play = 0.72 + 1.5 * caustics(v_world.xy + 0.25 * v_world.z);
-        color = lit(color, v_color.a, n, v_world, play);
-    }
-    show(color * v_through + v_added, 1.0);
-}
-"""
-)
 
 _SAND_FRAGMENT = (
-    _HEAD
-    + _LIGHT
-    + _SHOW
+    _SPOT
     + """
-uniform sampler2D shadow;    // red: what the robot leaves of the sun, seen from above
+uniform sampler2D sand;      // red: grain, green: sunlight that waves have gathered
+uniform sampler2D shadow;    // red: what the robot leaves of the sun
 uniform vec4 shadow_window;  // centre x, y and half widths [m]
 in vec3 v_world;
-in vec3 v_normal;
-in vec4 v_color;
+in vec3 v_sun;
+in vec3 v_sky;
 in vec3 v_through;
 in vec3 v_added;
 void main() {
-    vec3 n = v_normal;
-    float grain = texture(patterns, v_world.xy * 0.9).g;
+    vec2 look = texture(sand, v_world.xy * 0.45).rg;
     vec2 place = v_world.xy - SUN.xy / SUN.z * v_world.z;
-    place = (place - shadow_window.xy) / shadow_window.zw;
-    float open = texture(shadow, place * 0.5 + 0.5).r;
-    float play = (0.62 + 1.9 * caustics(v_world.xy)) * open;
-    vec3 sky = vec3(0.16, 0.33, 0.36) * lamps.x * (0.55 + 0.45 * open);
-    vec3 light = sky + SUN_LIGHT * (max(dot(n, SUN), 0.0) * play * lamps.y);
-    light += SPOT_LIGHT * spot(v_world, n);
-    vec3 color = v_color.rgb * (0.62 + 0.76 * grain) * light;
-    show(color * v_through + v_added, 1.0);
+    place = (place - shadow_window.xy) / shadow_window.zw * 0.5 + 0.5;
+    float open = textureLod(shadow, place, 0.0).r;
+    vec3 light = v_sun * (open * (0.55 + 2.2 * look.g)) + v_sky * (0.5 + 0.5 * open);
+    light += v_through * SPOT_LIGHT * spot(v_world, vec3(0.0, 0.0, 1.0));
+    show(light * (0.5 + look.r) + v_added, 1.0);
 }
 """
 )
+
+_FAR_SAND_FRAGMENT = """
+uniform sampler2D sand;
+in vec3 v_world;
+in vec3 v_sun;
+in vec3 v_sky;
+in vec3 v_through;
+in vec3 v_added;
+void main() {
+    vec2 look = texture(sand, v_world.xy * 0.45).rg;
+    vec3 light = v_sun * (0.55 + 2.2 * look.g) + v_sky;
+    show(light * (0.5 + look.r) + v_added, 1.0);
+}
+"""
 
 # A limb's vertex belongs to a row of `frames`; between two rows the skin follows the
 # circular arc through them: a cubic with end slopes chord * 2 / (1 + cos(angle / 2)).
-_LIMB_PLACE = """
+_PLACE_LIMB = """
 uniform sampler2D frames;
 uniform int first_row;
 in float row;
 in vec3 position;
 in vec4 normal;  // unit vector, strength of the bands
 in vec4 color;
-void place_limb(out vec3 world, out vec3 n, out vec3 axis) {
+void place_limb(out vec3 world, out vec3 n) {
     int whole = int(row);
     float t = row - float(whole);
     vec4 x = texelFetch(frames, ivec2(0, first_row + whole), 0);
@@ -218,153 +226,141 @@ void place_limb(out vec3 world, out vec3 n, out vec3 axis) {
     }
     world = origin + ax * position.x + ay * position.y + az * position.z;
     n = ax * normal.x + ay * normal.y + az * normal.z;
-    axis = az;
 }
 """
 
-_LIMB_VERTEX = (
-    _HEAD
-    + _WATER
-    + _LIMB_PLACE
-    + """
-uniform float inflate;  // [m]
-out vec3 v_world;
-out vec3 v_normal;
-out vec4 v_color;
-out vec3 v_through;
-out vec3 v_added;
-out vec2 v_band;        // row, strength
-void main() {
-    vec3 axis;
-    place_limb(v_world, v_normal, axis);
-    v_world += v_normal * inflate;
-    v_color = color;
-    v_band = vec2(row, normal.w);
-    haze(v_world, v_through, v_added);
-    gl_Position = hull_to_clip * vec4(v_world, 1.0);
-}
-"""
-)
-
-_LIMB_FRAGMENT = (
-    _HEAD
-    + _LIGHT
-    + _SHOW
-    + """
+_LIMB_VERTEX = """
 uniform vec4 state;  // saturation, brightness, opacity, highlight
-in vec3 v_world;
-in vec3 v_normal;
-in vec4 v_color;
-in vec3 v_through;
+out vec3 v_color;    // what the skin sends
+out vec3 v_added;    // what the water adds
+out vec2 v_band;     // row, strength
+void main() {
+    vec3 world, n, through;
+    place_limb(world, n);
+    haze(world, through, v_added);
+    float grey = dot(color.rgb, vec3(0.3, 0.55, 0.15));
+    vec3 albedo = mix(vec3(0.8, 0.95, 1.0) * grey, color.rgb, state.x) * state.y;
+    vec3 light = albedo;
+    if (color.a >= 0.0) {
+        light = lit(albedo, color.a, n, world, 0.10 + 0.10 * state.w);
+        float rim = 1.0 - abs(dot(n, normalize(eye.xyz - world)));
+        light += state.w * 0.4 * rim * rim * albedo;
+    }
+    v_color = light * through;
+    v_band = vec2(row, normal.w);
+    gl_Position = hull_to_clip * vec4(world, 1.0);
+}
+"""
+
+_LIMB_FRAGMENT = """
+uniform vec4 state;
+in vec3 v_color;
 in vec3 v_added;
 in vec2 v_band;
 void main() {
-    vec3 n = normalize(v_normal);
     float off = abs(fract(v_band.x + 0.5) - 0.5);
-    float band = 1.0 - 0.30 * v_band.y * (1.0 - smoothstep(0.035, 0.10, off));
-    vec3 albedo = v_color.rgb * band;
-    float grey = dot(albedo, vec3(0.3, 0.55, 0.15));
-    albedo = mix(vec3(0.8, 0.95, 1.0) * grey, albedo, state.x) * state.y;
-    vec3 color = albedo;
-    if (v_color.a >= 0.0) {
-        float play = 0.80 + 0.9 * caustics(v_world.xy + 0.25 * v_world.z);
-        color = lit(albedo, v_color.a, n, v_world, play);
-        float rim = 1.0 - abs(dot(n, normalize(eye.xyz - v_world)));
-        color += state.w * (0.06 + 0.5 * rim * rim) * v_color.rgb;
-    }
-    show(color * v_through + v_added, state.z);
+    float band = 1.0 - 0.34 * v_band.y * (1.0 - smoothstep(0.03, 0.09, off));
+    show(v_color * band + v_added, state.z);
 }
 """
-)
 
-_GHOST_FRAGMENT = (
-    _HEAD
-    + _SHOW
-    + """
+_GHOST_VERTEX = """
+uniform float inflate;  // [m]
+out float v_facing;
+out vec2 v_band;
+void main() {
+    vec3 world, n;
+    place_limb(world, n);
+    world += n * inflate;
+    v_facing = dot(n, normalize(eye.xyz - world));
+    v_band = vec2(row, normal.w);
+    gl_Position = hull_to_clip * vec4(world, 1.0);
+}
+"""
+
+_GHOST_FRAGMENT = """
 uniform vec4 tone;   // linear color, opacity facing the eye
 uniform float edge;  // opacity at the rim
-in vec3 v_world;
-in vec3 v_normal;
-in vec4 v_color;
-in vec3 v_through;
-in vec3 v_added;
+in float v_facing;
 in vec2 v_band;
 void main() {
-    float rim = 1.0 - abs(dot(normalize(v_normal), normalize(eye.xyz - v_world)));
+    float rim = 1.0 - abs(v_facing);
     float off = abs(fract(v_band.x + 0.5) - 0.5);
-    float band = v_band.y * (1.0 - smoothstep(0.02, 0.09, off));
-    float alpha = mix(tone.a, edge, rim * rim * rim) + 0.10 * band;
-    show(tone.rgb * (0.55 + 0.75 * rim), clamp(alpha, 0.0, 1.0));
+    float band = v_band.y * (1.0 - smoothstep(0.02, 0.08, off));
+    float alpha = mix(tone.a, edge, rim * rim * rim) + 0.5 * tone.a * band;
+    show(tone.rgb * (0.55 + 0.75 * rim), min(alpha, 1.0));
 }
 """
-)
 
-_OUTLINE_VERTEX = (
-    _HEAD
-    + _LIMB_PLACE
-    + """
+_OUTLINE_VERTEX = """
 uniform float width;    // [px]
 uniform float inflate;  // [m]
 void main() {
-    vec3 world, n, axis;
-    place_limb(world, n, axis);
+    vec3 world, n;
+    place_limb(world, n);
     float reach = distance(world, eye.xyz);
     world += n * (inflate + width * picture.z * reach);
     gl_Position = hull_to_clip * vec4(world, 1.0);
 }
 """
-)
 
-_OUTLINE_FRAGMENT = (
-    _HEAD
-    + _SHOW
-    + """
+_OUTLINE_FRAGMENT = """
 uniform vec4 tone;
 void main() { show(tone.rgb, tone.a); }
 """
-)
 
-# The sun's view onto the sand: parallel rays, flattened to z = 0 along the sun.
-_SHADOW_TAIL = """
+# The sun's view onto the sand: parallel rays, followed to z = 0.
+_FLATTEN = """
 uniform vec4 shadow_window;
-vec4 flat_place(vec3 world) {
+vec4 flatten(vec3 world) {
     vec2 place = world.xy - SUN.xy / SUN.z * world.z;
     return vec4((place - shadow_window.xy) / shadow_window.zw, 0.0, 1.0);
 }
 """
 
-_SHADOW_SOLID_VERTEX = (
-    _HEAD
-    + _SHADOW_TAIL
-    + """
+_SHADOW_SOLID_VERTEX = """
 in vec3 position;
-void main() { gl_Position = flat_place(position); }
+void main() { gl_Position = flatten(position); }
 """
-)
 
-_SHADOW_LIMB_VERTEX = (
-    _HEAD
-    + _LIMB_PLACE
-    + _SHADOW_TAIL
-    + """
+_SHADOW_LIMB_VERTEX = """
 void main() {
-    vec3 world, n, axis;
-    place_limb(world, n, axis);
-    gl_Position = flat_place(world);
+    vec3 world, n;
+    place_limb(world, n);
+    gl_Position = flatten(world);
 }
 """
-)
 
 _SHADOW_FRAGMENT = """
-#version 330
-uniform float left;
 out vec4 pixel;
-void main() { pixel = vec4(left); }
+void main() { pixel = vec4(0.0); }
 """
 
-_LINE_VERTEX = (
-    _HEAD
-    + """
+# Waves and the width of the sun blur a shadow; once for a still robot, so taps are cheap.
+_BLUR_VERTEX = """
+in vec2 place;
+out vec2 v_place;
+void main() {
+    v_place = place * 0.5 + 0.5;
+    gl_Position = vec4(place, 0.0, 1.0);
+}
+"""
+
+_BLUR_FRAGMENT = """
+uniform sampler2D shadow;
+uniform vec2 tap;
+in vec2 v_place;
+out vec4 pixel;
+void main() {
+    float sum = 0.0;
+    for (int k = -3; k <= 3; ++k)
+        sum += textureLod(shadow, v_place + float(k) * tap, 0.0).r
+            * (k == 0 ? 0.22 : 0.26 - 0.06 * abs(float(k)));
+    pixel = vec4(sum / 1.06);
+}
+"""
+
+_LINE_VERTEX = """
 in vec2 corner;      // end 0..1, side -1..1
 in vec3 start;
 in vec3 stop;
@@ -380,24 +376,20 @@ void main() {
     if (a.w < NEAR) a = mix(a, b, (NEAR - a.w) / max(b.w - a.w, 1e-6));
     if (b.w < NEAR) b = mix(b, a, (NEAR - b.w) / max(a.w - b.w, 1e-6));
     vec2 half_picture = 0.5 * picture.xy;
-    vec2 along = b.xy / b.w * half_picture - a.xy / a.w * half_picture;
+    vec2 along = (b.xy / b.w - a.xy / a.w) * half_picture;
     along = dot(along, along) > 1e-6 ? normalize(along) : vec2(1.0, 0.0);
     vec2 across = vec2(-along.y, along.x);
     float half_width = 0.5 * thickness + 1.0;
     vec4 end = corner.x < 0.5 ? a : b;
-    vec2 shift = across * corner.y * half_width + along * (corner.x * 2.0 - 1.0) * 0.5;
+    vec2 shift = across * corner.y * half_width + along * (corner.x - 0.5);
     end.xy += shift / half_picture * end.w;
     v_color = corner.x < 0.5 ? start_color : stop_color;
     v_across = vec2(corner.y * half_width, 0.5 * thickness);
     gl_Position = end;
 }
 """
-)
 
-_LINE_FRAGMENT = (
-    _HEAD
-    + _SHOW
-    + """
+_LINE_FRAGMENT = """
 uniform float strength;
 in vec4 v_color;
 in vec2 v_across;
@@ -406,57 +398,55 @@ void main() {
     show(v_color.rgb, v_color.a * cover * strength);
 }
 """
-)
 
-_BEAM_VERTEX = (
-    _HEAD
-    + """
-in vec3 position;   // on a cone of unit length about z
-in float away;      // 0 at the lamp, 1 at the end
+_BEAM_VERTEX = """
+in vec3 position;  // on a cone about z, its end at z = 1
 uniform mat4 lamp_to_hull;
-out vec3 v_normal;
 out vec3 v_world;
-out float v_away;
+out vec3 v_normal;
+out float v_fade;
 void main() {
     vec4 world = lamp_to_hull * vec4(position, 1.0);
     v_world = world.xyz;
     v_normal = mat3(lamp_to_hull) * vec3(position.xy, 0.0);
-    v_away = away;
+    v_fade = (1.0 - position.z) * smoothstep(0.0, 0.05, position.z);
     gl_Position = hull_to_clip * world;
 }
 """
-)
 
-_BEAM_FRAGMENT = (
-    _HEAD
-    + _SHOW
-    + """
-in vec3 v_normal;
+_BEAM_FRAGMENT = """
 in vec3 v_world;
-in float v_away;
+in vec3 v_normal;
+in float v_fade;
 void main() {
-    vec3 v = normalize(eye.xyz - v_world);
-    float facing = abs(dot(normalize(v_normal), v));
-    float fade = 1.0 - v_away;
-    float beam = 0.16 * spot_position.w * facing * facing * fade * fade;
-    show(vec3(1.0, 0.95, 0.8), beam);
+    float facing = dot(normalize(v_normal), normalize(eye.xyz - v_world));
+    facing = max(facing, 0.0);
+    float beam = 0.20 * spot_position.w * facing * facing * v_fade * v_fade;
+    show(vec3(1.0, 0.96, 0.84), beam);
 }
 """
-)
 
 PROGRAMS: dict[str, tuple[str, str]] = {
-    name: (vertex.strip(), fragment.strip())
-    for name, (vertex, fragment) in {
-        "backdrop": (_BACKDROP_VERTEX, _BACKDROP_FRAGMENT),
-        "solid": (_SOLID_VERTEX, _SOLID_FRAGMENT),
-        "sand": (_SOLID_VERTEX, _SAND_FRAGMENT),
-        "limb": (_LIMB_VERTEX, _LIMB_FRAGMENT),
-        "ghost": (_LIMB_VERTEX, _GHOST_FRAGMENT),
-        "outline": (_OUTLINE_VERTEX, _OUTLINE_FRAGMENT),
-        "shadow_solid": (_SHADOW_SOLID_VERTEX, _SHADOW_FRAGMENT),
-        "shadow_limb": (_SHADOW_LIMB_VERTEX, _SHADOW_FRAGMENT),
-        "line": (_LINE_VERTEX, _LINE_FRAGMENT),
-        "beam": (_BEAM_VERTEX, _BEAM_FRAGMENT),
-    }.items()
+    "backdrop": (_HEAD + _WATER + _BACKDROP_VERTEX, _HEAD + _SHOW + _BACKDROP_FRAGMENT),
+    "solid": (_HEAD + _WATER + _LIGHT + _SOLID_VERTEX, _HEAD + _SHOW + _PLAIN_FRAGMENT),
+    "sand": (_HEAD + _WATER + _SAND_VERTEX, _HEAD + _SHOW + _SAND_FRAGMENT),
+    "far_sand": (_HEAD + _WATER + _SAND_VERTEX, _HEAD + _SHOW + _FAR_SAND_FRAGMENT),
+    "limb": (
+        _HEAD + _WATER + _LIGHT + _PLACE_LIMB + _LIMB_VERTEX,
+        _HEAD + _SHOW + _LIMB_FRAGMENT,
+    ),
+    "ghost": (_HEAD + _PLACE_LIMB + _GHOST_VERTEX, _HEAD + _SHOW + _GHOST_FRAGMENT),
+    "outline": (
+        _HEAD + _PLACE_LIMB + _OUTLINE_VERTEX,
+        _HEAD + _SHOW + _OUTLINE_FRAGMENT,
+    ),
+    "shadow_solid": (_HEAD + _FLATTEN + _SHADOW_SOLID_VERTEX, _HEAD + _SHADOW_FRAGMENT),
+    "shadow_limb": (
+        _HEAD + _PLACE_LIMB + _FLATTEN + _SHADOW_LIMB_VERTEX,
+        _HEAD + _SHADOW_FRAGMENT,
+    ),
+    "blur": (_HEAD + _BLUR_VERTEX, _HEAD + _BLUR_FRAGMENT),
+    "line": (_HEAD + _LINE_VERTEX, _HEAD + _SHOW + _LINE_FRAGMENT),
+    "beam": (_HEAD + _BEAM_VERTEX, _HEAD + _SHOW + _BEAM_FRAGMENT),
 }
 """Vertex and fragment shader of every program."""

@@ -79,16 +79,27 @@ def seabed_height(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(SEABED_Z + swell + dunes * np.clip((distance - 1.2) / 3.0, 0.0, 3.0))
 
 
-def seabed_mesh() -> Mesh:
-    """Sand about the robot, fine near and coarse far, out to where water hides it."""
-    ring = np.concatenate([[0.0], np.geomspace(0.12, 30.0, 44)])
+def seabed_mesh() -> tuple[Mesh, Mesh]:
+    """Sand about the robot, fine near and coarse far, out to where water hides it.
+
+    Returns:
+        The near part, within 2.6 m, and the rest.
+    """
+    near = _sand(np.concatenate([[0.0], np.geomspace(0.12, 2.6, 26)]))
+    return near, _sand(np.geomspace(2.6, 40.0, 24))
+
+
+def _sand(ring: FloatArray) -> Mesh:
     angle = np.linspace(0.0, 2.0 * math.pi, 56, endpoint=False)
-    x = 0.3 + ring[:, None] * np.cos(angle)
+    x = 0.2 + ring[:, None] * np.cos(angle)
     y = ring[:, None] * np.sin(angle)
     position = np.stack([x, y, seabed_height(x, y)], axis=-1)
-    mesh = grid(position, _SAND, wrap=True)
-    normal = mesh.normal.copy()
-    normal[: angle.size] = (0.0, 0.0, 1.0)
+    mesh = grid(position, _SAND, wrap=True, flip=True)
+    step = 1e-3
+    east = (seabed_height(x + step, y) - seabed_height(x - step, y)) / (2.0 * step)
+    north = (seabed_height(x, y + step) - seabed_height(x, y - step)) / (2.0 * step)
+    normal = np.stack([-east, -north, np.ones_like(x)], axis=-1).reshape(-1, 3)
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     return mesh._replace(normal=normal)
 
 

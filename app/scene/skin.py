@@ -27,10 +27,12 @@ from app.scene.meshes import (
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["LimbMesh", "section_meshes", "skin_meshes"]
+__all__ = ["LimbMesh", "section_meshes", "shell_meshes", "skin_meshes"]
 
 _SIDES = 18
 _RINGS_A_SECTION = 3
+_SHELL_SIDES = 14
+_SHELL_RINGS_A_SECTION = 2
 _METAL = linear("#aab4b8", 0.8)
 _DARK = linear("#2c3338", 0.5)
 _GLASS = linear("#08121a", 1.0)
@@ -62,7 +64,14 @@ def skin_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
         start, stop = model.limb_segment_start[limb : limb + 2]
         color = linear(parameters.color, 0.5)
         parts = [
-            _tube(segment, sections, model.segment_radius[segment], color)
+            _tube(
+                segment,
+                sections,
+                model.segment_radius[segment],
+                color,
+                _SIDES,
+                _RINGS_A_SECTION,
+            )
             for segment in range(int(start), int(stop))
         ]
         for segment in range(int(start) + 1, int(stop)):
@@ -81,6 +90,45 @@ def skin_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
         tip_radius = float(model.segment_radius[stop - 1, 1])
         last = int(stop) * (sections + 1) - 1
         parts.append(_ride(last, _tool(parameters.role, tip_radius, color)))
+        meshes.append(_join(parts))
+    return meshes
+
+
+def shell_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
+    """Make a plain hull of every limb, for ghosts, outlines and shadows.
+
+    Returns:
+        One mesh a limb with a third of the skin's triangles, closed at the tip.
+    """
+    sections = robot.chain.sections
+    meshes = []
+    for limb in range(len(robot.limbs)):
+        start, stop = model.limb_segment_start[limb : limb + 2]
+        color = linear("#ffffff", 0.0)
+        parts = [
+            _tube(
+                segment,
+                sections,
+                model.segment_radius[segment],
+                color,
+                _SHELL_SIDES,
+                _SHELL_RINGS_A_SECTION,
+            )
+            for segment in range(int(start), int(stop))
+        ]
+        outer = float(model.segment_radius[stop - 1, 1]) + 0.006
+        cap = lathe(
+            [
+                (-0.034, outer - 0.006),
+                (-0.026, outer),
+                (0.004, outer),
+                (0.011, 0.6 * outer),
+                (0.012, 0.0),
+            ],
+            color,
+            _SHELL_SIDES,
+        )
+        parts.append(_ride(int(stop) * (sections + 1) - 1, cap))
         meshes.append(_join(parts))
     return meshes
 
@@ -126,13 +174,20 @@ def _join(parts: list[LimbMesh]) -> LimbMesh:
     )
 
 
-def _tube(segment: int, sections: int, radius: FloatArray, color: Color) -> LimbMesh:
+def _tube(
+    segment: int,
+    sections: int,
+    radius: FloatArray,
+    color: Color,
+    sides: int,
+    rings_a_section: int,
+) -> LimbMesh:
     """Skin of one segment; its local x side is dorsal and darker, as squids have it."""
-    rings = sections * _RINGS_A_SECTION + 1
+    rings = sections * rings_a_section + 1
     along = np.linspace(0.0, 1.0, rings)
-    angle = np.arange(_SIDES) * (2.0 * math.pi / _SIDES)
+    angle = np.arange(sides) * (2.0 * math.pi / sides)
     local = radius[0] + (radius[1] - radius[0]) * along
-    position = np.zeros((rings, _SIDES, 3))
+    position = np.zeros((rings, sides, 3))
     position[..., 0] = local[:, None] * np.cos(angle)
     position[..., 1] = local[:, None] * np.sin(angle)
     # the lattice needs a length to make its triangles; the frames supply the real one
@@ -141,21 +196,21 @@ def _tube(segment: int, sections: int, radius: FloatArray, color: Color) -> Limb
     mesh = grid(spread, color, wrap=True)
     normal = np.zeros_like(position)
     normal[..., 0], normal[..., 1] = np.cos(angle), np.sin(angle)
-    shade = np.asarray(color)[None, None, :] * np.ones((rings, _SIDES, 1))
+    shade = np.asarray(color)[None, None, :] * np.ones((rings, sides, 1))
     dorsal = np.cos(angle)[None, :, None]
     shade[..., :3] *= np.where(dorsal > 0.0, 1.0 - 0.35 * dorsal, 1.0 - 0.1 * dorsal)
     pale = np.clip(-np.cos(angle) - 0.55, 0.0, 1.0)[None, :, None] * 1.2
     shade[..., :3] += pale * (np.array([0.85, 0.80, 0.72]) - shade[..., :3])
     row = segment * (sections + 1) + along * sections
     return LimbMesh(
-        np.repeat(row, _SIDES),
+        np.repeat(row, sides),
         Mesh(
             position.reshape(-1, 3),
             normal.reshape(-1, 3),
             shade.reshape(-1, 4),
             mesh.triangles,
         ),
-        np.ones(rings * _SIDES),
+        np.ones(rings * sides),
     )
 
 
