@@ -71,8 +71,8 @@ class LinkEvents:
             now_ns,
             Severity.WARNING,
             "link",
-            f"No telemetry for {silent_ns / NS_PER_S:.1f} s. Check that the link is not "
-            "cut and that the robot's process runs.",
+            f"No telemetry for {silent_ns / NS_PER_S:.1f} s. Check that the link is "
+            "not cut and that the robot's process runs.",
         )
 
     def malformed(self, now_ns: int, reason: str) -> None:

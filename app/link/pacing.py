@@ -86,10 +86,15 @@ class Pacer:
             return
         self.budget = budget
         self._next_ns = 0
+        self.rebase()
+        self._interval_ns = [float(_MIN_PERIOD_NS)] * len(self._interval_ns)
+
+    def rebase(self) -> None:
+        """Forget round trips and backoff: the link's delay is known to have changed."""
         self._backoff = 1.0
+        self._changed_ns = None
         self._recent.clear()
         self._least.clear()
-        self._interval_ns = [float(_MIN_PERIOD_NS)] * len(self._interval_ns)
 
     def set_bandwidth(self, bandwidth_bps: float | None) -> None:
         """Take up a bit rate that is this side's own, not to be shared any more."""
