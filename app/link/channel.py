@@ -36,7 +36,7 @@ class _Sending:
     payload: bytes
     record: PacketRecord
     ends_ns: int
-    delay_ns: int
+    deviation_ms: float
 
 
 class _Serialiser:
@@ -227,7 +227,10 @@ class Channel:
         if record.fate is not Fate.DELIVERED:
             self._end(record, record.fate)
             return
-        due_ns = sending.ends_ns + sending.delay_ns
+        delay_ms = max(
+            self.settings.delay_ms + sending.deviation_ms, self.settings.least_delay_ms
+        )
+        due_ns = sending.ends_ns + round(delay_ms * NS_PER_MS)
         if self.settings.ordered:
             due_ns = max(due_ns, self._last_due_ns[record.direction])
             self._last_due_ns[record.direction] = due_ns
@@ -261,17 +264,13 @@ class Channel:
         del self._waiting[way][key]
         serialiser.turn = 1 - way
         fate, deviation_ms = self._weather[way].draw(started_ns - self.start_ns)
-        delay_ms = max(
-            self.settings.delay_ms + deviation_ms, self.settings.least_delay_ms
-        )
         record = replace(
             record,
             started_ns=started_ns,
             fate=Fate(fate) if fate else Fate.DELIVERED,
         )
         self.bits_sent[way] += 8 * (len(payload) + self.settings.overhead_bytes)
-        delay_ns = round(delay_ms * NS_PER_MS)
-        serialiser.sending = _Sending(payload, record, ends_ns, delay_ns)
+        serialiser.sending = _Sending(payload, record, ends_ns, deviation_ms)
         serialiser.free_ns = ends_ns
         return True
 
