@@ -26,13 +26,13 @@ __all__ = ["InputsPanel"]
 
 
 class _SourceTable(QWidget):
-    """A row for every source: name, what it does, age of its sample."""
+    """A row for every source: its name and what it does."""
 
     def __init__(self) -> None:
         super().__init__()
         self._size = base_pixel_size()
-        self.rows: list[tuple[str, str, str, str]] = [
-            (SOURCE_WORDS[source], "–", "", MUTED) for source in Source
+        self.rows: list[tuple[str, str, str]] = [
+            (SOURCE_WORDS[source], "–", MUTED) for source in Source
         ]
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -46,7 +46,7 @@ class _SourceTable(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         height = self.height() / len(self.rows)
         middle = Qt.AlignmentFlag.AlignVCenter
-        for i, (name, words, age, shade) in enumerate(self.rows):
+        for i, (name, words, shade) in enumerate(self.rows):
             place = QRectF(0.0, i * height, self.width(), height)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color(shade))
@@ -61,8 +61,6 @@ class _SourceTable(QWidget):
             painter.setPen(color(shade))
             words_at = place.adjusted(4.9 * self._size, 0.0, 0.0, 0.0)
             painter.drawText(words_at, int(middle), words)
-            painter.setPen(color(MUTED))
-            painter.drawText(place, int(middle | Qt.AlignmentFlag.AlignRight), age)
         painter.end()
 
 
@@ -143,8 +141,8 @@ class InputsPanel(Panel):
         self.body.addLayout(row)
 
     @property
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Name, words, age and colour of every source."""
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Name, words and colour of every source."""
         return self._table.rows
 
     def refresh(self, readings: StationReadings) -> None:
@@ -156,21 +154,19 @@ class InputsPanel(Panel):
             sample = readings.inputs[source]
             fresh = bool(state.source_fresh[source])
             age_ms = float(state.source_age_ns[source]) / NS_PER_MS
-            age = ""
             if int(sample.stamp_ns[0]) == 0:
                 words, shade = "not started", MUTED
             elif not sample.present[0]:
                 words, shade = "not connected", MUTED
             elif not fresh:
-                words, shade = "silent: neutral", AMBER
-                age = duration_ms(age_ms)
+                words, shade = f"silent {duration_ms(age_ms)}", AMBER
             elif source == active:
                 words, shade = "in charge", GOOD
             elif sample.deadman[0]:
                 words, shade = "deadman held", AMBER
             else:
                 words, shade = "ready", TEXT
-            rows.append((SOURCE_WORDS[source], words, age, shade))
+            rows.append((SOURCE_WORDS[source], words, shade))
         self._table.rows = rows
         shown = readings.inputs[active if active >= 0 else Source.GAMEPAD]
         in_charge = active >= 0 and int(shown.mode[0]) == InputMode.RATE

@@ -60,15 +60,17 @@ class LimbCard(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"limb {index + 1}: {limb.name}")
         self.setToolTip(f"Click, or press {index + 1}, to select the {limb.name} limb.")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setMaximumHeight(int(1.35 * self.sizeHint().height()))
 
-    def _row_height(self) -> float:
-        return 1.36 * self._size
+    def _rows(self) -> float:
+        """Rows on the card: title, segments, tip, tendons."""
+        return 3.0 + self._segments.stop - self._segments.start
 
     def sizeHint(self) -> QSize:
         """Return the size of title, one row a segment, tip and tendons."""
-        rows = 3.25 + self._segments.stop - self._segments.start
-        return QSize(int(21 * self._size), int(rows * self._row_height()) + 8)
+        height = 1.4 * self._size * self._rows() + 8.0
+        return QSize(int(21 * self._size), int(height))
 
     def minimumSizeHint(self) -> QSize:
         """Return the same height, and the least width that holds the figures."""
@@ -98,7 +100,7 @@ class LimbCard(QWidget):
             )
         x, y, z = 1e3 * state.tip_model[self._index]
         rows.append(["tip", f"x {x:.0f}", f"y {y:.0f}", f"z {z:.0f} mm"])
-        self.rows = rows
+        self.rows = [[cell.replace("-", "−") for cell in cells] for cells in rows]
         self._tension = state.tension_model[self._tendons].copy()
         self.update()
 
@@ -129,7 +131,7 @@ class LimbCard(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color(self._limb.color))
         painter.drawRoundedRect(QRectF(4.0, 4.0, 4.0, self.height() - 8.0), 2.0, 2.0)
-        row = self._row_height()
+        row = (self.height() - 7.0) / self._rows()
         left, width = 14.0, self.width() - 20.0
         self._paint_title(painter, QRectF(left, 3.0, width, row))
         painter.setFont(font(self._size - 1))

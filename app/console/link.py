@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QLabel,
     QPushButton,
@@ -15,10 +14,10 @@ from PyQt6.QtWidgets import (
 
 from app.config.link import LinkParameters, link_names, load_link
 from app.console.controls import LinkWishes
-from app.console.plots import LinkHistory, LinkPlots
+from app.console.plots import History, Strip, StripPlots
 from app.console.readings import StationReadings
 from app.console.theme import ALARM, AMBER, MUTED, TEXT, base_pixel_size
-from app.console.widgets import Figure, Panel
+from app.console.widgets import DropDown, Figure, Panel
 from app.console.words import bit_rate, duration_ms, percent
 
 __all__ = ["LinkPanel", "SliderScale", "age_shade"]
@@ -83,6 +82,13 @@ _ROWS = (
 )
 
 
+_STRIPS = (
+    Strip("ms", ("age_ms", "rtt_ms"), ("pose age", "round trip"), 1.0, 10.0),
+    Strip("%", ("loss_down", "loss_up"), ("lost down", "up"), 100.0, 4.0),
+    Strip("kbit/s", ("down_bps", "up_bps"), ("down", "up"), 1e-3, 0.1),
+)
+
+
 def age_shade(age_ms: float, limit_ms: float) -> str:
     """Colour of an age: plain, amber past half the limit, red past it."""
     if not age_ms <= limit_ms:
@@ -118,7 +124,7 @@ class LinkPanel(Panel):
         settings = QGridLayout()
         settings.setHorizontalSpacing(6)
         settings.setVerticalSpacing(3)
-        self.combo = QComboBox()
+        self.combo = DropDown()
         self.combo.addItems(self._names)
         self.combo.setPlaceholderText("own file")
         self.combo.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -186,8 +192,10 @@ class LinkPanel(Panel):
             figures.addWidget(figure, i // 3, i % 3)
             figures.setColumnStretch(i % 3, 1)
         self.body.addLayout(figures)
-        self.history = LinkHistory()
-        self.plots = LinkPlots(self.history)
+        self.history = History([name for strip in _STRIPS for name in strip.fields])
+        self.plots = StripPlots(
+            self.history, _STRIPS, "age, round trip, loss and bit rates, last minute"
+        )
         self.body.addWidget(self.plots, 1)
 
     def attach(self, wishes: LinkWishes) -> None:
@@ -207,6 +215,17 @@ class LinkPanel(Panel):
 
     def _reset(self, name: str) -> None:
         self._wishes.set_override(name, None)
+
+    def take(self, readings: StationReadings) -> None:
+        """Sample the link's health; a gap where the station is silent."""
+        if not self.history.is_due(readings.now_ns):
+            return
+        alive = readings.is_alive and readings.is_link_alive and readings.has_robot
+        values = []
+        for name in self.history.fields:
+            value = float(getattr(readings.health, name)[0])
+            values.append(value if alive and value >= 0.0 else math.nan)
+        self.history.take(readings.now_ns, values)
 
     def refresh(self, readings: StationReadings, *, writable: bool) -> None:
         """Show settings in force and the link's health."""

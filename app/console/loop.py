@@ -93,10 +93,10 @@ class LoopPanel(Panel):
             self.plot.addItem(curve)
             self._curves.append(curve)
             names.append(f'<span style="color:{shade}">{name}</span>')
-        label = pg.LabelItem(justify="right")
+        label = pg.LabelItem(justify="left")
         label.setText("&nbsp; ".join(names), size=f"{size - 2}px")
         label.setParentItem(self.plot.getPlotItem().vb)
-        label.anchor(itemPos=(1, 0), parentPos=(1, 0), offset=(-4, -3))
+        label.anchor(itemPos=(0, 0), parentPos=(0, 0), offset=(2, -4))
         self.body.addWidget(self.plot)
         table = QGridLayout()
         table.setHorizontalSpacing(6)
@@ -152,7 +152,7 @@ class LoopPanel(Panel):
         self.scheduler.setText(SCHEDULER_WORDS.get(kind, "?"))
         self.scheduler.setStyleSheet(f"color: {GOOD if kind == 1 else AMBER}")
         self.frames.setText(
-            f"screen {frames.rate_hz:.0f} Hz, interval {frames.interval_p50_ms:.0f} / "
-            f"{frames.interval_p99_ms:.0f} ms, cost {frames.cost_p50_ms:.0f} / "
+            f"screen {frames.rate_hz:.0f} Hz, {frames.interval_p50_ms:.0f} / "
+            f"{frames.interval_p99_ms:.0f} ms, costs {frames.cost_p50_ms:.0f} / "
             f"{frames.cost_p99_ms:.0f} ms"
         )

@@ -95,7 +95,7 @@ class Overlay:
         plate = QRectF(
             place.left() + 8.0,
             place.bottom() - 8.0 - len(rows) * height - 8.0,
-            20.5 * size,
+            23.0 * size,
             len(rows) * height + 8.0,
         )
         self._plate(painter, plate)
@@ -153,7 +153,7 @@ class Overlay:
         plate = QRectF(
             place.left() + 8.0,
             place.top() + 8.0,
-            16.5 * size,
+            19.0 * size,
             (len(lines) + 1.25) * height + 6.0,
         )
         self._plate(painter, plate)

@@ -43,6 +43,7 @@ class ProcessesPanel(Panel):
             note.setObjectName("muted")
             note.setWordWrap(True)
             self.body.addWidget(note)
+        self.refresh()
 
     def restart(self, name: str) -> None:
         """Start a process anew beside the window, which must not wait for it."""

@@ -91,10 +91,7 @@ def style_sheet(size: int) -> str:
     QComboBox {{ background: #203040; border: 1px solid #3b5168; border-radius: 4px;
         padding: 3px 8px; }}
     QComboBox::drop-down {{ border: none; width: {size + 6}px; }}
-    QComboBox::down-arrow {{ image: none; width: 0; height: 0;
-        border-left: {size // 3}px solid transparent;
-        border-right: {size // 3}px solid transparent;
-        border-top: {size // 2}px solid {MUTED}; margin-right: 6px; }}
+    QComboBox::down-arrow {{ image: none; width: 0; height: 0; }}
     QComboBox QAbstractItemView {{ background: #1a2836; border: 1px solid #3b5168;
         selection-background-color: #1c5266; }}
     QSlider::groove:horizontal {{ height: 4px; background: #304357;

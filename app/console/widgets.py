@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from PyQt6.QtCore import QRectF, QSize, Qt, QTimer
-from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
+from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import (
+    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -17,7 +18,7 @@ from PyQt6.QtWidgets import (
 from app.clock import NS_PER_MS, MonotonicClock
 from app.console.theme import LINE, MUTED, TEXT, base_pixel_size, color, font
 
-__all__ = ["Figure", "HoldButton", "Lamp", "Panel"]
+__all__ = ["DropDown", "Figure", "HoldButton", "Lamp", "Panel"]
 
 _CLOCK = MonotonicClock()
 
@@ -77,6 +78,27 @@ class Figure(QWidget):
     def text(self) -> str:
         """What is shown."""
         return self._value.text()
+
+
+class DropDown(QComboBox):
+    """A combo box that draws its own arrow; a style sheet can only load one."""
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Draw the box, then a triangle."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        half = 0.3 * base_pixel_size()
+        x, y = self.width() - 3.4 * half, 0.5 * self.height()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color(MUTED))
+        corners = [
+            (x - half, y - 0.5 * half),
+            (x + half, y - 0.5 * half),
+            (x, y + half),
+        ]
+        painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+        painter.end()
 
 
 class Lamp(QWidget):

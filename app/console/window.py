@@ -34,9 +34,11 @@ from app.console.limbs import LimbsPanel
 from app.console.link import LinkPanel
 from app.console.loop import LoopPanel
 from app.console.notice import choose_notice
+from app.console.plots import StripPlots
 from app.console.processes import ProcessesPanel, SupervisorLike
 from app.console.readings import StationReadings
 from app.console.theme import ALARM, AMBER, MUTED, TEXT, base_pixel_size
+from app.console.tips import TipPanel
 from app.console.topbar import TopBar
 from app.console.viewport import Viewport
 from app.errors import DeviceError
@@ -95,6 +97,7 @@ class ConsoleWindow(QMainWindow):
         self.topbar = TopBar(robot, self.controls)
         self.limbs = LimbsPanel(robot, model, self.select_limb)
         self.inputs = InputsPanel()
+        self.tip = TipPanel(model)
         self.link = LinkPanel(self.controls.wishes)
         self.loop = LoopPanel()
         self.processes = ProcessesPanel(supervisor)
@@ -118,8 +121,9 @@ class ConsoleWindow(QMainWindow):
             lambda: self.limbs.refresh(self.readings),
             lambda: self.inputs.refresh(self.readings),
             lambda: self.link.refresh(self.readings, writable=self.is_writer),
-            lambda: self.topbar.refresh(self.readings, writable=self.is_writer),
+            lambda: self.tip.plots.refresh(_CLOCK.now_ns()),
             lambda: self.link.plots.refresh(_CLOCK.now_ns()),
+            lambda: self.topbar.refresh(self.readings, writable=self.is_writer),
             lambda: self.limbs.refresh(self.readings),
             lambda: self.loop.refresh(self.readings, self.viewport.frames.summary()),
             self._refresh_processes,
@@ -171,9 +175,8 @@ class ConsoleWindow(QMainWindow):
         if self.readings.refresh(now_ns):
             self._reattach()
         self._follow_selection()
-        self.link.history.take(
-            now_ns, self.readings.health, alive=self.readings.is_link_alive
-        )
+        self.link.take(self.readings)
+        self.tip.take(self.readings)
         self.viewport.render_frame(now_ns)
         self._slow[self._round % len(self._slow)]()
         self._round += 1
@@ -227,7 +230,7 @@ class ConsoleWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         size = base_pixel_size()
-        left = _column([self.limbs, self.inputs], int(21.5 * size))
+        left = _column([self.limbs, self.inputs, self.tip], int(21.5 * size))
         right = _column([self.link, self.loop, self.processes], int(25.5 * size))
         self._centre = QSplitter(Qt.Orientation.Vertical)
         self._centre.addWidget(self.viewport)
@@ -410,8 +413,8 @@ def _column(panels: list[QWidget], width: int) -> QScrollArea:
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(6)
     for panel in panels:
-        column.addWidget(panel)
-    column.addStretch(1)
+        stretch = 4 if panel.findChild(StripPlots) is not None else 0
+        column.addWidget(panel, 1 if isinstance(panel, LimbsPanel) else stretch)
     area = QScrollArea()
     area.setWidget(content)
     area.setWidgetResizable(True)
