@@ -10,6 +10,7 @@ an argument, so it runs the same on a clock and in a study.
 """
 
 from collections import Counter
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from app.link.frame import Codec, Profile, SetpointFrame, profile_of, stream_key
 from app.link.pacing import PaceBudget
 from app.messages import Event, RobotState, Severity, StationMode
 from app.robot.envelope import advance_applied, clamp_to_envelope
-from app.robot.freshness import Freshness, Rejection
+from app.robot.freshness import Freshness, PeerClock, Rejection
 from app.robot.reporter import Reporter
 from app.robot.safety import Actuation, SafetyMachine, Verdict
 from models.numerics import FloatArray
@@ -56,6 +57,8 @@ class Bridge:
         robot: RobotParameters,
         codec: Codec,
         budget: PaceBudget | None = None,
+        *,
+        shared_clock: bool = True,
     ) -> None:
         """Start idle and compliant.
 
@@ -65,12 +68,14 @@ class Bridge:
             codec: of this robot's number and the link's frame size.
             budget: what telemetry may take of the link where the station does not say;
                 None = the plain cap a limb.
+            shared_clock: the station reads the same clock, as on one host.
         """
         segments = model.segment_length.size
         self._model = model
         self._codec = codec
         self.safety = SafetyMachine(robot.safety)
         self._freshness = Freshness(robot.safety.command_age_limit_ms)
+        self._clock = PeerClock(shared=shared_clock)
         self._reporter = Reporter(model, codec, budget or PaceBudget())
         self._applied = np.zeros((segments, 3))
         self._origin = np.zeros((segments, 3))
@@ -108,12 +113,14 @@ class Bridge:
             Whether its coordinates may now move a limb.
         """
         try:
-            frame = self._codec.decode(buffer, now_ns)
+            frame = self._codec.decode(buffer, self._clock.reference_ns(now_ns))
         except FrameError:
             return self._reject(Rejection.MALFORMED)
         if not isinstance(frame, SetpointFrame):
             return self._reject(Rejection.MALFORMED)  # our own telemetry, reflected
-        return self._take(now_ns, buffer, frame)
+        self._clock.note(now_ns, frame.generated_ns)
+        generated_ns = self._clock.local_ns(frame.generated_ns)
+        return self._take(now_ns, buffer, replace(frame, generated_ns=generated_ns))
 
     def step(self, now_ns: int, measured: FloatArray) -> Applied:
         """Let time pass and say what to apply now.
@@ -156,6 +163,20 @@ class Bridge:
             self._report_rejected(now_ns)
         return Applied(self._applied, self.safety.actuation)
 
+    def warm_up(self, coordinates: FloatArray) -> None:
+        """Compile or load the kernels of motion, which idle never calls.
+
+        Args:
+            coordinates: (S, 3) any pose [rad, rad, m]; nothing is changed by it.
+        """
+        frame = coordinates[:1].copy()
+        clamp_to_envelope(self._model, 0, frame, frame.copy())
+        still = np.zeros(len(coordinates), dtype=np.int64)
+        applied = coordinates.copy()
+        advance_applied(
+            self._model, 0, 0.0, coordinates, coordinates, still, still, applied
+        )
+
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""
         events = sorted(
@@ -191,7 +212,8 @@ class Bridge:
         )
         if rejection is None:
             self.received += 1
-            self.newest = (frame.sequence, now_ns)
+            if self.newest is None or frame.sequence > self.newest[0]:
+                self.newest = (frame.sequence, now_ns)
             self._freshness.accept(stream, frame.generated_ns, frame.sequence)
             self._reporter.follow(profile_of(buffer), frame.uplink_bps)
         if frame.mode != StationMode.ARMED:

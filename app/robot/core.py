@@ -1,0 +1,129 @@
+"""One millisecond of the robot: sensors, bridge, winches, limbs, telemetry.
+
+Live, a process calls it on the monotonic clock; a study calls the same on a virtual
+one, a whole trial from one seed.
+"""
+
+from app.config.link import LinkParameters
+from app.config.robot import RobotParameters, build_robot_model
+from app.link.frame import Codec
+from app.link.pacing import budget_for
+from app.messages import Event, RobotState, Severity
+from app.robot.bridge import Applied, Bridge
+from app.robot.plant import Plant, PlantMismatch
+from app.robot.safety import Actuation
+from models.numerics import FloatArray
+
+__all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "RobotCore", "warm_up_robot"]
+
+DEFAULT_ROBOT_ID = 1
+STEP_NS = 1_000_000
+"""Time between steps [ns]."""
+
+
+class RobotCore:
+    """Bridge and simulated plant; pure: bytes and time in, bytes out."""
+
+    def __init__(
+        self,
+        robot: RobotParameters,
+        link: LinkParameters,
+        mismatch: PlantMismatch,
+        seed: int,
+        *,
+        robot_id: int = DEFAULT_ROBOT_ID,
+        coordinates: FloatArray | None = None,
+        shared_clock: bool = True,
+    ) -> None:
+        """Start idle, at rest.
+
+        Args:
+            robot: the robot as its file gives it.
+            link: sets the frame size and telemetry's share of the link.
+            mismatch: how the simulated robot differs from its file.
+            seed: of the sensor noise.
+            robot_id: number that frames for this robot carry, 0..255.
+            coordinates: (S, 3) pose to start at; None = the rest posture.
+            shared_clock: the station reads the same clock, as on one host.
+
+        Raises:
+            ConfigError: the mismatch does not fit the robot.
+            FrameError: the link's packets are too small for any frame.
+        """
+        self.model = build_robot_model(robot)
+        self.bridge = Bridge(
+            self.model,
+            robot,
+            Codec(self.model, robot_id, link.medium.mtu_bytes),
+            budget_for(link, up=True),
+            shared_clock=shared_clock,
+        )
+        self.plant = Plant(self.model, mismatch, seed, coordinates)
+        self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
+        self._frozen = 0
+        self._events: list[Event] = []
+
+    @property
+    def state(self) -> RobotState:
+        """What the robot does now."""
+        return self.bridge.state
+
+    def receive(self, now_ns: int, buffer: bytes) -> bool:
+        """Take one packet from the link; True where it may move a limb."""
+        return self.bridge.receive(now_ns, buffer)
+
+    def step(self, now_ns: int) -> list[bytes]:
+        """Advance by one millisecond.
+
+        Args:
+            now_ns: robot time [ns]; `STEP_NS` after the last.
+
+        Returns:
+            Telemetry packets to send now.
+        """
+        measured, tension = self.plant.measure()
+        self.applied = self.bridge.step(now_ns, measured)
+        frozen = self.plant.step(self.applied.coordinates, self.applied.actuation)
+        if frozen or self._frozen:
+            self._note_frozen(now_ns, frozen)
+        return self.bridge.telemetry(now_ns, measured, tension)
+
+    def events(self) -> list[Event]:
+        """Return the events since the last call, oldest first."""
+        events = sorted(
+            [*self._events, *self.bridge.events()], key=lambda event: event.time_ns
+        )
+        self._events = []
+        return events
+
+    def _note_frozen(self, now_ns: int, frozen: int) -> None:
+        if frozen and self.applied.actuation != Actuation.STIFF:
+            self.plant.recover()
+            frozen = 0
+        if frozen > self._frozen:
+            self._events.append(
+                Event(
+                    now_ns,
+                    Severity.ALARM,
+                    "robot",
+                    f"{frozen} simulated limb(s) left the range of the model and stand "
+                    "still. Disarm: they recover once compliant.",
+                )
+            )
+            del self._events[:-64]  # nobody may be listening
+        self._frozen = frozen
+
+
+def warm_up_robot(robot: RobotParameters, link: LinkParameters) -> None:
+    """Compile or load every kernel that a `RobotCore` runs, on one that is thrown away.
+
+    Args:
+        robot: any robot; kernels are the same for all.
+        link: any link.
+    """
+    core = RobotCore(robot, link, PlantMismatch(), 0)
+    core.step(0)
+    core.step(STEP_NS)
+    rest = core.model.rest_coordinates.copy()
+    core.bridge.warm_up(rest)
+    core.plant.step(rest, Actuation.STIFF)

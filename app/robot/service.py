@@ -1,0 +1,121 @@
+"""The robot's process: one socket and one core on an absolute 1 ms grid.
+
+It needs no station to run safely: without commands it holds, gives way, and at last
+goes slack by itself, and it takes a new arming whenever a station returns. It says
+nothing but telemetry.
+"""
+
+import ipaddress
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from app.clock import NS_PER_MS, MonotonicClock
+from app.config.link import LinkParameters
+from app.config.robot import RobotParameters
+from app.link.endpoint import Endpoint, load_keys
+from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, RobotCore, warm_up_robot
+from app.robot.plant import PlantMismatch
+
+__all__ = ["Grid", "is_this_host", "run_robot"]
+
+_WAKE_NS = 2 * NS_PER_MS
+_CATCH_UP_STEPS = 20
+
+
+class Grid:
+    """An absolute grid of 1 ms: catches up a little, counts what it skips; pure."""
+
+    def __init__(self, start_ns: int) -> None:
+        """Begin with the first step at `start_ns` [ns]."""
+        self.next_ns = start_ns
+        self.skipped = 0
+
+    def due(self, now_ns: int) -> range:
+        """Return the grid times to step at now, and move on.
+
+        After a stall only the newest 20 ms are made up for: time went on for the limb
+        too, but a long burst would starve the link.
+        """
+        count = max(0, (now_ns - self.next_ns) // STEP_NS + 1)
+        if count > _CATCH_UP_STEPS:
+            self.skipped += count - _CATCH_UP_STEPS
+            self.next_ns += (count - _CATCH_UP_STEPS) * STEP_NS
+            count = _CATCH_UP_STEPS
+        times = range(self.next_ns, self.next_ns + count * STEP_NS, STEP_NS)
+        self.next_ns += count * STEP_NS
+        return times
+
+
+def is_this_host(address: str) -> bool:
+    """Whether an address can only reach this host, whose clock is then shared."""
+    if address.startswith("ipc://"):
+        return True
+    host = address.removeprefix("tcp://").rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def run_robot(
+    *,
+    robot: RobotParameters,
+    link: LinkParameters,
+    address: str,
+    role: Literal["bind", "connect"],
+    mismatch: PlantMismatch,
+    seed: int,
+    stop: Callable[[], bool],
+    keys: Path | None = None,
+    robot_id: int = DEFAULT_ROBOT_ID,
+) -> None:
+    """Run the simulated robot until told to stop.
+
+    Args:
+        robot: the robot as its file gives it.
+        link: sets the frame size and telemetry's share of the link.
+        address: where the station or the emulator is, or where to wait for it.
+        role: "connect" or "bind".
+        mismatch: how the simulated robot differs from its file.
+        seed: of the sensor noise.
+        stop: asked every 2 ms; True ends the process.
+        keys: folder with this robot's key pair `robot` and the peer's public key
+            (`station`, where this end connects); needed for addresses off this host.
+        robot_id: number that frames for this robot carry, 0..255.
+
+    Raises:
+        LinkError: the address is bad or in use, or keys are missing.
+        ConfigError: the mismatch does not fit the robot.
+    """
+    own_keys = None
+    if keys is not None:
+        own_keys = load_keys(keys, "robot", "robot" if role == "bind" else "station")
+    with Endpoint(address, role, own_keys) as endpoint:
+        warm_up_robot(robot, link)
+        core = RobotCore(
+            robot,
+            link,
+            mismatch,
+            seed,
+            robot_id=robot_id,
+            shared_clock=is_this_host(address),
+        )
+        _serve(core, endpoint, stop)
+
+
+def _serve(core: RobotCore, endpoint: Endpoint, stop: Callable[[], bool]) -> None:
+    clock = MonotonicClock()
+    grid = Grid(clock.now_ns())
+    for _, _stale in endpoint.receive():
+        pass  # what came while kernels were loading is not worth a look
+    while not stop():
+        wake_ns = grid.next_ns + _WAKE_NS - STEP_NS
+        left_ms = (wake_ns - clock.now_ns()) / NS_PER_MS
+        for received_ns, packet in endpoint.receive(max(left_ms, 0.0)):
+            core.receive(received_ns, packet)
+        for time_ns in grid.due(clock.now_ns()):
+            for packet in core.step(time_ns):
+                endpoint.send(packet)
