@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.link.packets import Delivery, Direction, Fate, PacketRecord
-from app.link.records import URGENT_KEY_END
 from app.link.settings import ChannelSettings, LinkOverrides
+from app.link.streams import URGENT_KEY_END
 from app.link.weather import Weather
 
 __all__ = [

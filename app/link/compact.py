@@ -22,13 +22,12 @@ from app.clock import NS_PER_MS
 from app.errors import FrameError
 from app.link.counters import Counters
 from app.link.packing import BitReader, BitWriter, Quantiser, unwrap
-from app.link.records import (
+from app.link.records import SetpointFrame, TelemetryFrame
+from app.link.streams import (
     COMPACT_BYTES,
     COMPACT_SETPOINT_KEY,
     COMPACT_TELEMETRY_KEY,
     Kind,
-    SetpointFrame,
-    TelemetryFrame,
 )
 from app.messages import RobotState, StationMode
 from models.numerics import FloatArray

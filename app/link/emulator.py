@@ -23,7 +23,7 @@ from app.link.emulator_protocol import (
     encode_status,
 )
 from app.link.endpoint import Endpoint, LinkKeys, Waiter
-from app.link.frame import stream_key
+from app.link.streams import stream_key
 
 __all__ = ["Emulator", "prefer_real_time", "run_emulator"]
 

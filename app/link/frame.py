@@ -14,12 +14,11 @@ from app.link.compact import CompactProfile
 from app.link.counters import Counters
 from app.link.full import FullProfile
 from app.link.packing import Quantiser
-from app.link.records import (
+from app.link.records import SetpointFrame, TelemetryFrame
+from app.link.streams import (
     COMPACT_BYTES,
     URGENT_KEY_END,
     Profile,
-    SetpointFrame,
-    TelemetryFrame,
     profile_of,
     stream_key,
 )

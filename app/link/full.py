@@ -27,7 +27,8 @@ from app.link.packing import (
     quantise,
     unwrap,
 )
-from app.link.records import Kind, SetpointFrame, TelemetryFrame
+from app.link.records import SetpointFrame, TelemetryFrame
+from app.link.streams import Kind
 from app.messages import RobotState, StationMode
 from models.numerics import FloatArray
 

@@ -1,48 +1,13 @@
 """What a frame says, apart from how it is written."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
-from app.errors import FrameError
 from app.messages import RobotState, StationMode
 from models.numerics import FloatArray
 
-__all__ = [
-    "COMPACT_BYTES",
-    "COMPACT_SETPOINT_KEY",
-    "COMPACT_TELEMETRY_KEY",
-    "URGENT_KEY_END",
-    "Kind",
-    "Profile",
-    "SetpointFrame",
-    "TelemetryFrame",
-    "profile_of",
-    "stream_key",
-]
-
-URGENT_KEY_END = 0x10
-"""Stream keys below this are mode frames, which go before all others."""
-COMPACT_BYTES = 8
-COMPACT_SETPOINT_KEY, COMPACT_TELEMETRY_KEY = 0x40, 0x80
-"""Two high bits of the keys whose six low bits are a segment."""
-
-
-class Kind(Enum):
-    """Five high bits of the keys whose three low bits are a limb."""
-
-    MODE = 0x00
-    COMPACT_MODE = 0x08
-    SETPOINT = 0x10
-    TELEMETRY = 0x18
-
-
-class Profile(Enum):
-    """How much a frame says."""
-
-    FULL = "full"  # a whole limb, finely
-    COMPACT = "compact"  # one segment in 8 bytes
+__all__ = ["SetpointFrame", "TelemetryFrame"]
 
 
 @dataclass(frozen=True)
@@ -110,25 +75,3 @@ class TelemetryFrame:
     echo_sequence: int
     echo_hold_ms: float
     received: int
-
-
-def stream_key(buffer: bytes) -> int:
-    """Return the first byte, by which the channel tells streams apart.
-
-    Raises:
-        FrameError: the buffer is empty.
-    """
-    if not buffer:
-        raise FrameError("Frame is empty.")
-    return buffer[0]
-
-
-def profile_of(buffer: bytes) -> Profile:
-    """Return the profile a frame is written in.
-
-    Raises:
-        FrameError: the buffer is empty.
-    """
-    key = stream_key(buffer)
-    compact = key >= COMPACT_SETPOINT_KEY or key & 0xF8 == Kind.COMPACT_MODE.value
-    return Profile.COMPACT if compact else Profile.FULL
