@@ -9,11 +9,11 @@ program opens.
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from mcap.exceptions import EndOfFile, McapError
+from mcap.exceptions import McapError
 from mcap.records import (
     Attachment,
     Channel,
@@ -46,24 +46,6 @@ class LoggedMessage(NamedTuple):
     time_ns: int
     content: Any
     """Protobuf message with the fields of the topic's schema."""
-
-
-class _WholeReads:
-    """A file where a short read is the end: mcap takes half a record for a whole."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def read(self, size: int) -> bytes:
-        """Read exactly `size` bytes.
-
-        Raises:
-            EndOfFile: fewer are left.
-        """
-        data = self._file.read(size)
-        if len(data) < size:
-            raise EndOfFile
-        return data
 
 
 class Recording:
@@ -161,7 +143,7 @@ class Recording:
             Times (n,) [ns], and values (n,) or (n, k), k as the field is repeated.
 
         Raises:
-            LogError: the topic's messages have no such field.
+            LogError: the topic's messages have no such field, or it is text.
         """
         times: list[int] = []
         values: list[Any] = []
@@ -169,6 +151,10 @@ class Recording:
             if field not in message.content.DESCRIPTOR.fields_by_name:
                 known = ", ".join(message.content.DESCRIPTOR.fields_by_name)
                 raise LogError(f"{topic} has no field {field!r}; it has {known}.")
+            if isinstance(getattr(message.content, field), str | bytes):
+                raise LogError(
+                    f"{topic} {field} is no number; read it with messages()."
+                )
             value = getattr(message.content, field)
             times.append(message.time_ns)
             values.append(value if isinstance(value, int | float) else list(value))
@@ -194,9 +180,7 @@ class Recording:
         """Iterate the raw records that can be read, those inside chunks too."""
         skipped = 0
         with self._open() as file:
-            reader = StreamReader(
-                cast("IO[bytes]", _WholeReads(file)), skip_magic=True, emit_chunks=True
-            )
+            reader = StreamReader(file, skip_magic=True, emit_chunks=True)
             try:
                 for record in reader.records:
                     if isinstance(record, Chunk):

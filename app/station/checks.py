@@ -84,6 +84,7 @@ def probe(code: str, timeout_s: float = 20.0) -> tuple[bool, str]:
     try:
         result = subprocess.run(
             [sys.executable, "-c", code],
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=timeout_s,

@@ -53,6 +53,8 @@ def test_a_series_over_time(whole: Path) -> None:
     assert log.series("/state", "tick")[1].shape == (30 * CHUNKS,)
     with pytest.raises(LogError, match=r"no field 'tip'; it has .*tip_model"):
         log.series("/state", "tip")
+    with pytest.raises(LogError, match="is no number"):
+        log.series("/event", "text")
 
 
 def test_a_file_cut_anywhere_gives_whole_chunks_only(
@@ -61,7 +63,8 @@ def test_a_file_cut_anywhere_gives_whole_chunks_only(
     data = whole.read_bytes()
     cut = tmp_path / "cut.mcap"
     seen = set()
-    for length in range(8, len(data), len(data) // 80):
+    ends = {8, 9, 20, *range(30, len(data), len(data) // 80), len(data) - 9}
+    for length in sorted(ends):
         cut.write_bytes(data[:length])
         log = open_log(cut)
         found = [message.content.tick for message in log.messages({"/state"})]
@@ -70,6 +73,7 @@ def test_a_file_cut_anywhere_gives_whole_chunks_only(
         seen.add(len(found))
         assert not log.complete
         assert "last flush" in log.damage
+        assert log.skipped_chunks == 0, "a half chunk is the end, not damage"
     assert seen == {0, 30, 60, 90, 120}
 
 
