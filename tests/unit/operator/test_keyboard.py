@@ -66,6 +66,7 @@ def test_arming_needs_a_hold_and_happens_once() -> None:
     keyboard.sample(0)
     assert keyboard.sample(399 * NS_PER_MS).arm_count == 0
     assert keyboard.sample(400 * NS_PER_MS).arm_count == 1
+    keyboard.sample(NS_PER_S)
     assert keyboard.sample(LATE).arm_count == 1
     keyboard.release("ENTER")
     keyboard.press("ENTER")
@@ -114,6 +115,7 @@ def test_a_stop_cancels_an_arming_in_progress() -> None:
     keyboard.press("ENTER")
     keyboard.sample(0)
     keyboard.press("ESC")
+    keyboard.sample(NS_PER_S)
     sample = keyboard.sample(LATE)
     assert (sample.estop_count, sample.arm_count) == (1, 0)
 

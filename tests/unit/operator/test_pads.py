@@ -196,6 +196,15 @@ def test_a_reading_that_never_changes_is_frozen() -> None:
     assert bench.hold(0, RB, left=(0.0, 0.8)).deadman
 
 
+def test_a_frozen_pad_loses_charge() -> None:
+    bench = Bench(0, 1)
+    bench.tick()
+    bench.hold(0, RB, left=(0.0, 0.7))
+    bench.tick(6 * NS_PER_S)
+    sample = bench.hold(1, RB, left=(0.0, -1.0))
+    assert (bench.crew.in_charge, sample.deadman, sample.rate[0]) == (1, True, -1.0)
+
+
 def test_a_live_or_a_centred_stick_is_not_frozen() -> None:
     bench = Bench(0)
     bench.tick()
