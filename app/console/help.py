@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QRect, Qt
 from PyQt6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import (
     QFrame,
@@ -41,7 +41,7 @@ WINDOW_KEYS = (
 
 
 class HelpOverlay(QWidget):
-    """Covers its parent until it is clicked or F1 is pressed."""
+    """Covers the panels, never the stop, until it is clicked or F1 is pressed."""
 
     def __init__(self, parent: QWidget, mapping: GamepadMapping) -> None:
         super().__init__(parent)
@@ -79,14 +79,12 @@ class HelpOverlay(QWidget):
         outer.addStretch(1)
         self.hide()
 
-    def toggle(self) -> None:
-        """Show over the whole parent, or hide."""
+    def toggle(self, place: QRect) -> None:
+        """Show over a part of the parent, or hide."""
         if self.isVisible():
             self.hide()
             return
-        parent = self.parentWidget()
-        if parent is not None:
-            self.setGeometry(parent.rect())
+        self.setGeometry(place)
         self.show()
         self.raise_()
 
@@ -118,7 +116,7 @@ def _table(title: str, rows: Iterable[tuple[str, str]]) -> QGridLayout:
         press.setMaximumWidth(14 * size)
         does = QLabel(effect)
         does.setStyleSheet(f"color: {MUTED}")
-        does.setWordWrap(True)
+        does.setWordWrap(len(effect) > 34)
         does.setMinimumWidth(15 * size)
         does.setMaximumWidth(20 * size)
         grid.addWidget(press, row, 0, Qt.AlignmentFlag.AlignTop)

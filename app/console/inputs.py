@@ -148,13 +148,15 @@ class InputsPanel(Panel):
     def refresh(self, readings: StationReadings) -> None:
         """Show the newest samples."""
         state = readings.state
-        active = int(state.active_source[0])
+        active = int(state.active_source[0]) if readings.is_alive else -1
         rows = []
         for source in Source:
             sample = readings.inputs[source]
             fresh = bool(state.source_fresh[source])
             age_ms = float(state.source_age_ns[source]) / NS_PER_MS
-            if int(sample.stamp_ns[0]) == 0:
+            if not readings.is_alive:
+                words, shade = "unknown", MUTED
+            elif int(sample.stamp_ns[0]) == 0:
                 words, shade = "not started", MUTED
             elif not sample.present[0]:
                 words, shade = "not connected", MUTED

@@ -136,7 +136,7 @@ class LimbCard(QWidget):
         self._paint_title(painter, QRectF(left, 3.0, width, row))
         painter.setFont(font(self._size - 1))
         top = 3.0 + row
-        columns = (0.0, 0.17, 0.42, 0.64, 1.0)
+        columns = (0.0, 0.15, 0.39, 0.65, 1.0)
         for cells in self.rows:
             for i, cell in enumerate(cells):
                 place = QRectF(

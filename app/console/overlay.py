@@ -26,6 +26,7 @@ from app.messages import StationMode
 
 __all__ = ["Overlay"]
 
+_LEGEND_WIDTH = 23.0  # in text heights
 _SHADE = 0.62  # opacity of the plates behind text
 
 
@@ -95,7 +96,7 @@ class Overlay:
         plate = QRectF(
             place.left() + 8.0,
             place.bottom() - 8.0 - len(rows) * height - 8.0,
-            23.0 * size,
+            _LEGEND_WIDTH * size,
             len(rows) * height + 8.0,
         )
         self._plate(painter, plate)
@@ -207,8 +208,11 @@ class Overlay:
         painter.setFont(font(size))
         width = max(width, painter.fontMetrics().horizontalAdvance(why)) + 3 * size
         plate = QRectF(0.0, 0.0, width, 4.6 * size)
-        plate.moveCenter(QPointF(place.center().x(), 0.0))
-        plate.moveTop(place.top() + 8.4 * size)
+        # right of the legend, above the hint: hides neither limbs nor inset
+        free = place.left() + 8.0 + _LEGEND_WIDTH * size
+        plate.moveCenter(QPointF(max(0.5 * (free + place.right()), free), 0.0))
+        plate.moveRight(min(plate.right(), place.right() - 8.0))
+        plate.moveBottom(place.bottom() - 2.9 * size)
         painter.setPen(QPen(color(shade), 1.6))
         painter.setBrush(color(WINDOW, 0.8))
         painter.drawRoundedRect(plate, 6.0, 6.0)

@@ -7,6 +7,7 @@ __all__ = ["AdaptiveResolution"]
 _LEVELS = (1.0, 0.85, 0.7, 0.6, 0.5)
 _WINDOW = 25  # frames between decisions: half a second
 _FIRST_PIXELS = 1_000_000
+_RETRY = 40  # decisions, 20 s, before a level that was too dear is tried again
 
 
 class AdaptiveResolution:
@@ -19,6 +20,8 @@ class AdaptiveResolution:
         self._costs: list[float] = []
         self._sized = False
         self._ceiling = 0
+        self._waited = 0
+        self._patience = _RETRY
 
     @property
     def scale(self) -> float:
@@ -39,8 +42,8 @@ class AdaptiveResolution:
     def add(self, cost_ms: float) -> None:
         """Take the cost of one frame [ms] into account.
 
-        A level that proved too dear is not tried again, so that the picture does not
-        change back and forth.
+        A level that proved too dear is tried again after a while only, and each time
+        after a longer one, so that the picture does not change back and forth.
         """
         self._costs.append(cost_ms)
         if len(self._costs) < _WINDOW:
@@ -49,8 +52,15 @@ class AdaptiveResolution:
         self._costs.clear()
         if typical > self._budget_ms and self._level < len(_LEVELS) - 1:
             self._level += 1
+            if self._waited:
+                self._patience = min(2 * self._patience, 8 * _RETRY)
             self._ceiling = self._level
-        elif self._level > self._ceiling:
+            self._waited = 0
+            return
+        self._waited += 1
+        if self._waited >= self._patience:
+            self._ceiling = 0
+        if self._level > self._ceiling:
             finer = _LEVELS[self._level - 1]
             if typical * (finer / self.scale) ** 2 < 0.8 * self._budget_ms:
                 self._level -= 1

@@ -8,7 +8,7 @@ so that no frame carries all the panels.
 from collections.abc import Callable
 from pathlib import Path
 
-from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
+from PyQt6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PyQt6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PyQt6.QtWidgets import (
     QApplication,
@@ -291,6 +291,9 @@ class ConsoleWindow(QMainWindow):
         """The sentence under the top bar."""
         return self._notice.text()
 
+    def _below_bar(self) -> QRect:
+        return self.rect().adjusted(0, self.topbar.height(), 0, 0)
+
     def _show_skin(self, checked: bool) -> None:
         self.viewport.shown.skin = checked
 
@@ -298,7 +301,7 @@ class ConsoleWindow(QMainWindow):
         self.viewport.shown.inset = checked
 
     def _toggle_help(self) -> None:
-        self.help.toggle()
+        self.help.toggle(self._below_bar())
 
     # Qt
 
@@ -363,7 +366,7 @@ class ConsoleWindow(QMainWindow):
         strip = max(6 * base_pixel_size(), self.height() // 7)
         self._centre.setSizes([self.height() - strip, strip])
         if self.help.isVisible():
-            self.help.setGeometry(self.rect())
+            self.help.setGeometry(self._below_bar())
 
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """Go neutral, give control up, and free the picture."""
