@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 from app.control.blocks import sessions_folder
-from app.station import checks
-from app.station.checks import Finding, Grade
+from app.station import library_checks, machine_checks
+from app.station.findings import Finding, Grade
 from app.station.session import default_log_path
 from app.station.warmup import is_warm
 from models.numerics import kernel_cache_folder
@@ -20,18 +20,18 @@ _STYLE = {Grade.OK: "green", Grade.WARN: "yellow", Grade.FAIL: "bold red"}
 def all_checks() -> list[Callable[[], list[Finding]]]:
     """Every check, in the order of the report."""
     return [
-        checks.check_python,
-        checks.check_graphics,
-        checks.check_display,
-        checks.check_window,
-        checks.check_scene,
-        checks.check_real_time,
-        checks.check_controllers,
-        checks.check_serial_ports,
-        checks.check_messaging,
-        lambda: checks.check_shared_memory(sessions_folder()),
-        lambda: checks.check_kernels(kernel_cache_folder(), warm=is_warm()),
-        lambda: checks.check_disk(default_log_path("", "").parent),
+        library_checks.check_python,
+        library_checks.check_graphics,
+        library_checks.check_display,
+        library_checks.check_window,
+        library_checks.check_scene,
+        machine_checks.check_real_time,
+        machine_checks.check_controllers,
+        machine_checks.check_serial_ports,
+        library_checks.check_messaging,
+        lambda: machine_checks.check_shared_memory(sessions_folder()),
+        lambda: library_checks.check_kernels(kernel_cache_folder(), warm=is_warm()),
+        lambda: machine_checks.check_disk(default_log_path("", "").parent),
     ]
 
 
