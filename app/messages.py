@@ -114,6 +114,11 @@ class OperatorInput:
     estop_reset_count: int = 0
 
 
+def _three(values: FloatArray) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
 class InputBlock(NamedTuple):
     """Shared form of `OperatorInput`; one mailbox for each `Source`."""
 
@@ -134,6 +139,23 @@ class InputBlock(NamedTuple):
         """Copy a sample into these arrays."""
         for name in self._fields:
             getattr(self, name)[...] = getattr(sample, name)
+
+    def sample(self) -> OperatorInput:
+        """Undo `put`."""
+        return OperatorInput(
+            stamp_ns=int(self.stamp_ns[0]),
+            present=bool(self.present[0]),
+            deadman=bool(self.deadman[0]),
+            clutch=bool(self.clutch[0]),
+            mode=InputMode(int(self.mode[0])),
+            limb=int(self.limb[0]),
+            rate=_three(self.rate),
+            target=_three(self.target),
+            arm_count=int(self.arm_count[0]),
+            disarm_count=int(self.disarm_count[0]),
+            estop_count=int(self.estop_count[0]),
+            estop_reset_count=int(self.estop_reset_count[0]),
+        )
 
 
 _ONE_INT = (np.int64, (1,))

@@ -35,7 +35,7 @@ from models.numerics import IntArray, kernel
 from models.robot import RobotData, RobotModel
 from models.rod import RodWork
 
-__all__ = ["PERIOD_NS", "ControlLoop"]
+__all__ = ["PERIOD_NS", "ControlLoop", "run_loop"]
 
 PERIOD_NS = 1_000_000
 _PRIORITY = 80  # SCHED_FIFO, below the kernel's own threads at 99
@@ -71,9 +71,7 @@ def _sleep_until(due_ns: int, timespec_out: IntArray) -> None:
     timespec_out[0] = due_ns // 1_000_000_000
     timespec_out[1] = due_ns % 1_000_000_000
     while (
-        _clock_nanosleep(
-            _CLOCK_MONOTONIC, _TIMER_ABSTIME, timespec_out.ctypes, _null()
-        )
+        _clock_nanosleep(_CLOCK_MONOTONIC, _TIMER_ABSTIME, timespec_out.ctypes, _null())
         != 0
     ):
         # a signal woke us: sleep on to the same absolute time, unless asked to stop
@@ -91,73 +89,7 @@ def _count(duration_ns: int, histogram_out: IntArray) -> None:
 
 
 @kernel
-def _body(
-    model: RobotModel,
-    now_ns: int,
-    due_ns: int,
-    age_limit_ns: IntArray,
-    input0: IntArray,
-    input1: IntArray,
-    input2: IntArray,
-    health_words: IntArray,
-    local0: IntArray,
-    local1: IntArray,
-    local2: IntArray,
-    local_health: IntArray,
-    scratch: IntArray,
-    gamepad: InputBlock,
-    console: InputBlock,
-    script: InputBlock,
-    health: LinkHealth,
-    data: TickData,
-    robot: RobotData,
-    inverse: InverseData,
-    work: RodWork,
-    state: StationState,
-    statistics: LoopStatistics,
-    local_state: IntArray,
-    state_words: IntArray,
-    log_words: IntArray,
-    log_rows: int,
-    period_ns: int,
-    last_start: IntArray,
-) -> None:
-    """One period after waking: read, tick, publish, count. The views share memory."""
-    mailbox_read(input0, scratch, local0)
-    mailbox_read(input1, scratch, local1)
-    mailbox_read(input2, scratch, local2)
-    mailbox_read(health_words, scratch, local_health)
-    tick(
-        model,
-        now_ns,
-        period_ns,
-        age_limit_ns,
-        gamepad,
-        console,
-        script,
-        health,
-        data,
-        robot,
-        inverse,
-        work,
-        state,
-    )
-    mailbox_write(state_words, local_state)
-    ring_push(log_words, local_state, log_rows)
-    lateness = now_ns - due_ns
-    statistics.ticks[0] += 1
-    statistics.last_lateness_ns[0] = lateness
-    statistics.worst_lateness_ns[0] = max(statistics.worst_lateness_ns[0], lateness)
-    if lateness > 1_000_000:
-        statistics.late_1ms[0] += 1
-    _count(lateness, statistics.lateness)
-    if last_start[0] != 0:
-        _count(now_ns - last_start[0], statistics.period)
-    last_start[0] = now_ns
-
-
-@kernel
-def _run(
+def run_loop(
     model: RobotModel,
     control: IntArray,
     timespec: IntArray,
@@ -191,7 +123,10 @@ def _run(
     last_start: IntArray,
     once: int,
 ) -> None:
-    """Run until control[0] is set (or one period, where `once` is 1)."""
+    """Run until control[0] is set (or one period, where `once` is 1).
+
+    Each `local` is read from its mailbox; the blocks named after it view its memory.
+    """
     due = control[1]
     if due == 0:
         due = _now_ns(timespec)
@@ -202,20 +137,15 @@ def _run(
         fence()  # others write control[0]: it must be read anew each time
         start = _now_ns(timespec)
         skipped = (start - due) // period_ns
-        _body(
+        mailbox_read(input0, scratch, local0)
+        mailbox_read(input1, scratch, local1)
+        mailbox_read(input2, scratch, local2)
+        mailbox_read(health_words, scratch, local_health)
+        tick(
             model,
             start,
-            due,
+            period_ns,
             age_limit_ns,
-            input0,
-            input1,
-            input2,
-            health_words,
-            local0,
-            local1,
-            local2,
-            local_health,
-            scratch,
             gamepad,
             console,
             script,
@@ -225,14 +155,19 @@ def _run(
             inverse,
             work,
             state,
-            statistics,
-            local_state,
-            state_words,
-            log_words,
-            log_rows,
-            period_ns,
-            last_start,
         )
+        mailbox_write(state_words, local_state)
+        ring_push(log_words, local_state, log_rows)
+        lateness = start - due
+        statistics.ticks[0] += 1
+        statistics.last_lateness_ns[0] = lateness
+        statistics.worst_lateness_ns[0] = max(statistics.worst_lateness_ns[0], lateness)
+        if lateness > 1_000_000:
+            statistics.late_1ms[0] += 1
+        _count(lateness, statistics.lateness)
+        if last_start[0] != 0:
+            _count(start - last_start[0], statistics.period)
+        last_start[0] = start
         if skipped > 0:
             statistics.overruns[0] += skipped
             due += skipped * period_ns
@@ -273,9 +208,7 @@ class ControlLoop:
         self._timespec = np.zeros(2, dtype=np.int64)
         data, robot, inverse, work = allocate_tick_data(model)
         inputs = blocks.inputs
-        biggest = max(
-            block.local_words.size for block in (*inputs, blocks.health)
-        )
+        biggest = max(block.local_words.size for block in (*inputs, blocks.health))
         self._fallback = not _has_nanosleep()
         self._arguments = (
             model,
@@ -356,7 +289,7 @@ class ControlLoop:
         return self._thread is not None and self._thread.is_alive()
 
     def _step_once(self) -> None:
-        _run(*self._arguments, 1)
+        run_loop(*self._arguments, 1)
 
     def _kernel_thread(self) -> None:
         scheduler = _NORMAL
@@ -367,7 +300,7 @@ class ControlLoop:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: 1 ns
         self.statistics.scheduler[0] = scheduler
-        _run(*self._arguments, 0)
+        run_loop(*self._arguments, 0)
 
     def _python_thread(self) -> None:
         self.statistics.scheduler[0] = _FALLBACK

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from app.errors import ProcessError
-from models.numerics import FloatArray, IntArray, kernel
+from models.numerics import IntArray, kernel
 
 __all__ = [
     "Layout",
@@ -244,8 +243,3 @@ class Ring:
         lost = intact - self.next
         self.next = head
         return copy[intact - first :], max(0, lost)
-
-
-def as_floats(words: IntArray) -> FloatArray:
-    """View int64 words as the float64 values they carry."""
-    return words.view(np.float64)

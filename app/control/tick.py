@@ -27,6 +27,7 @@ __all__ = [
     "TickData",
     "allocate_tick_data",
     "tick",
+    "tip_in_hull",
 ]
 
 SOURCE_AGE_LIMIT_NS = np.array([20_000_000, 150_000_000, 20_000_000], dtype=np.int64)
@@ -110,13 +111,13 @@ def allocate_tick_data(
     work = allocate_rod_work(model)
     reset_robot_data(model, data.commanded, work, robot)
     for limb in range(limbs):
-        _tip_in_hull(model, limb, data.commanded, data.poses, data.target[limb])
+        tip_in_hull(model, limb, data.commanded, data.poses, data.target[limb])
     data.tip[:] = data.target
     return data, robot, allocate_inverse_data(model), work
 
 
 @kernel
-def _tip_in_hull(
+def tip_in_hull(
     model: RobotModel,
     limb: int,
     coordinates: FloatArray,
@@ -202,7 +203,7 @@ def _adopt(model: RobotModel, coordinates: FloatArray, data: TickData) -> None:
             max(z, model.extension_range[k, 0]), model.extension_range[k, 1]
         )
     for limb in range(model.tip_speed_limit.size):
-        _tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
+        tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
         for i in range(3):
             data.target[limb, i] = data.tip[limb, i]
         data.reach[limb] = 0
@@ -399,7 +400,7 @@ def tick(
                 inverse,
                 data.commanded[start:stop],
             )
-            _tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
+            tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
     elif data.mode[0] == _DISARMED and health.robot_heard_ns[0] != 0:
         _adopt(model, health.confirmed_coordinates, data)
     for limb in range(limbs):
@@ -435,7 +436,7 @@ def _publish(
     state_out.active_source[0] = data.active[0]
     state_out.selected_limb[0] = data.selected[0]
     for limb in range(model.tip_speed_limit.size):
-        _tip_in_hull(
+        tip_in_hull(
             model, limb, robot.coordinates, data.poses, state_out.tip_model[limb]
         )
         gap = 0.0

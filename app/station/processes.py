@@ -1,12 +1,11 @@
 """Starting, watching and ending the processes of a session.
 
-A child is told its parent's process id and ends with it, however it ends: the kernel
-sends it SIGTERM at the parent's death (PR_SET_PDEATHSIG), and it checks by itself
-that its parent is still there.
+A child is told its parent's process id and ends with it, however it ends: it asks,
+whenever it asks whether to stop, if its parent is still there. (PR_SET_PDEATHSIG would
+fire at the end of the thread that started it, and a restart runs in such a thread.)
 """
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
@@ -36,9 +35,6 @@ class StopFlag:
         """Catch the signals; call in the main thread of a process."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self._event.set())
-        if self._parent:
-            with contextlib.suppress(OSError, AttributeError):
-                ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PDEATHSIG
 
     def set(self) -> None:
         """Ask to stop."""
@@ -116,9 +112,7 @@ class Supervisor:
                 words[name] = f"ended: exit {child.returncode}{self._last_words(name)}"
         return words
 
-    def wait_ready(
-        self, is_ready: Callable[[], bool], timeout_s: float = 60.0
-    ) -> None:
+    def wait_ready(self, is_ready: Callable[[], bool], timeout_s: float = 60.0) -> None:
         """Wait until `is_ready()`; a child that ends meanwhile is an error.
 
         Raises:

@@ -138,11 +138,12 @@ def find_session(name: str | Path) -> Session:
         text = (folder / _FILE).read_text(encoding="utf-8")
         return Session.model_validate_json(text)
     except (OSError, ValidationError) as error:
-        running = sorted(path.parent.name for path in sessions_folder().glob("*/" + _FILE))
+        running = sorted(
+            path.parent.name for path in sessions_folder().glob("*/" + _FILE)
+        )
         listed = ", ".join(running) if running else "none"
         raise ProcessError(
-            f"No session called {name}. Running: {listed}. "
-            "Start one with `limblink`."
+            f"No session called {name}. Running: {listed}. Start one with `limblink`."
         ) from error
 
 

@@ -1,0 +1,190 @@
+"""The operators of a station: one thread that reads them all, stamps and publishes.
+
+SDL belongs to the thread that opens it, so gamepads, their virtual stand-ins and
+scripted operators share this one. A device that hangs inside SDL holds this thread,
+and so its stamps: the control loop then finds its samples too old and is neutral.
+"""
+
+import dataclasses
+import threading
+from typing import Protocol
+
+from app.clock import NS_PER_MS, MonotonicClock
+from app.control.blocks import SessionBlocks
+from app.errors import ConfigError, LimblinkError
+from app.messages import Event, OperatorInput, Severity, Source
+from app.operator.gamepad import Gamepad
+from app.operator.mapping import load_gamepad_mapping
+from app.operator.pilot import VirtualPilot
+from app.operator.scripted import SCRIPTED_NAMES, ScriptedOperator, make_scripted
+from app.operator.virtual_gamepad import VirtualGamepad
+from app.session import Journal
+from models.robot import RobotModel
+
+__all__ = ["OPERATOR_NAMES", "OperatorWorker", "check_operator"]
+
+OPERATOR_NAMES = ("gamepad", "virtual-gamepad", *SCRIPTED_NAMES, "none")
+
+_PERIOD_NS = 4 * NS_PER_MS  # five samples within the 20 ms gate
+_JOURNAL_EVERY_NS = 100 * NS_PER_MS  # an unchanged sample is kept this often
+
+
+def check_operator(name: str) -> None:
+    """Refuse an operator that does not exist.
+
+    Raises:
+        ConfigError: lists those that do.
+    """
+    if name not in OPERATOR_NAMES:
+        raise ConfigError(
+            f"No operator {name!r}. Choose one of: {', '.join(OPERATOR_NAMES)}."
+        )
+
+
+class EventSink(Protocol):
+    """Takes events for screen and log."""
+
+    def __call__(self, event: Event) -> None:
+        """Take one."""
+
+
+class OperatorWorker:
+    """Polls every operator at 250 Hz and publishes what it finds."""
+
+    def __init__(
+        self,
+        name: str,
+        model: RobotModel,
+        blocks: SessionBlocks,
+        journal: Journal | None,
+        say: EventSink,
+        seed: int,
+        virtual_pad: VirtualGamepad | None = None,
+    ) -> None:
+        """Prepare; nothing is opened before `start`.
+
+        Args:
+            name: one of `OPERATOR_NAMES`.
+            model: the robot.
+            blocks: where samples go; state and health are read from own mappings.
+            journal: the recording, None for none.
+            say: where events go.
+            seed: of a scripted operator.
+            virtual_pad: a virtual gamepad that somebody else moves.
+
+        Raises:
+            ConfigError: no such operator.
+        """
+        check_operator(name)
+        self._blocks = blocks
+        self._journal = journal
+        self._say = say
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._pilot: VirtualPilot | None = None
+        self._script: ScriptedOperator | None = None
+        pads = [] if virtual_pad is None else [virtual_pad]
+        if name == "virtual-gamepad" and virtual_pad is None:
+            pads.append(VirtualGamepad())
+            self._pilot = VirtualPilot(pads[0])
+        if name in SCRIPTED_NAMES:
+            self._script = make_scripted(name, model, seed=seed)
+        self._gamepad: Gamepad | None = None
+        if name != "none":
+            limbs = model.tip_speed_limit.size
+            self._gamepad = Gamepad(load_gamepad_mapping(), limbs, virtual=pads)
+        self._last: dict[Source, OperatorInput] = {}
+        self._kept_ns: dict[Source, int] = {}
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._run, name="operators", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; idempotent. A hung device driver is left behind."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=1.0)
+            self._thread = None
+
+    def _run(self) -> None:
+        clock = MonotonicClock()
+        due_ns = clock.now_ns()
+        try:
+            while not self._stop.is_set():
+                self._step(clock.now_ns())
+                due_ns = max(due_ns + _PERIOD_NS, clock.now_ns())
+                clock.wait_until(due_ns)
+        except Exception as error:  # noqa: BLE001  top frame: samples end, so the robot stops
+            self._say(
+                Event(
+                    clock.now_ns(),
+                    Severity.ALARM,
+                    "operator",
+                    f"Operator input ended: {type(error).__name__}: {error}. "
+                    "Restart the station.",
+                )
+            )
+        finally:
+            if self._gamepad is not None:
+                self._gamepad.close()
+
+    def _step(self, now_ns: int) -> None:
+        blocks = self._blocks
+        blocks.state.refresh()
+        blocks.health.refresh()
+        if self._pilot is not None:
+            self._pilot.step(now_ns, blocks.state.local, blocks.health.local)
+            self._tell(self._pilot.events())
+        if self._gamepad is not None:
+            self._poll_gamepad(now_ns, self._gamepad)
+        if self._script is not None:
+            sample = self._script.step(now_ns, blocks.state.local, blocks.health.local)
+            self._publish(Source.SCRIPT, sample)
+            self._tell(self._script.events())
+        self._keep_console(now_ns)
+
+    def _poll_gamepad(self, now_ns: int, gamepad: Gamepad) -> None:
+        try:
+            self._publish(Source.GAMEPAD, gamepad.poll(now_ns))
+        except LimblinkError as error:
+            self._gamepad = None
+            self._say(Event(now_ns, Severity.WARNING, "operator", str(error)))
+            return
+        selected = int(self._blocks.state.local.selected_limb[0])
+        if self._blocks.state.local.active_source[0] != Source.GAMEPAD:
+            gamepad.select(selected)
+        self._tell(gamepad.events())
+
+    def _publish(self, source: Source, sample: OperatorInput) -> None:
+        mailbox = self._blocks.inputs[source]
+        mailbox.local.put(sample)
+        mailbox.publish()
+        self._keep(source, sample)
+
+    def _keep_console(self, now_ns: int) -> None:
+        """Record the console's samples too; it writes its mailbox itself."""
+        mailbox = self._blocks.inputs[Source.CONSOLE]
+        if self._journal is None or not mailbox.count or not mailbox.refresh():
+            return
+        self._keep(Source.CONSOLE, mailbox.local.sample())
+
+    def _keep(self, source: Source, sample: OperatorInput) -> None:
+        if self._journal is None:
+            return
+        last = self._last.get(source)
+        if last is not None and sample.stamp_ns == last.stamp_ns:
+            return
+        changed = last is None or sample != dataclasses.replace(
+            last, stamp_ns=sample.stamp_ns
+        )
+        due_ns = self._kept_ns.get(source, 0) + _JOURNAL_EVERY_NS
+        if changed or sample.stamp_ns >= due_ns:
+            self._journal.write_input(source, sample)
+            self._last[source] = sample
+            self._kept_ns[source] = sample.stamp_ns
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            self._say(event)

@@ -1,0 +1,192 @@
+"""The station process: control loop, link, operators, recorder. No Qt.
+
+`Station` puts the parts together and can be run inside a test with a virtual gamepad;
+`run_station` is the process.
+"""
+
+import gc
+import sys
+import threading
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from app.clock import MonotonicClock
+from app.config import build_robot_model, load_robot
+from app.config.link import load_link
+from app.config.loader import find_asset
+from app.control.blocks import SessionBlocks
+from app.control.loop import ControlLoop
+from app.errors import LogError
+from app.messages import Event, Severity, pack_event
+from app.operator.virtual_gamepad import VirtualGamepad
+from app.session import Recorder, RecorderThread
+from app.station.link_worker import LinkWorker
+from app.station.operators import OperatorWorker
+from app.station.processes import StopFlag
+from app.station.session import Session
+from app.station.summary import DriveSummary
+from app.station.watch import StateWatch
+
+__all__ = ["Station", "run_station", "session_metadata"]
+
+_WATCH_S = 0.01
+_STATISTICS_EVERY = 100  # rounds of the watch: once a second
+
+
+def session_metadata(session: Session) -> dict[str, str]:
+    """Facts of a run for its recording: versions, robot, link, operator, seed."""
+    return {
+        "limblink": version("limblink"),
+        "numpy": version("numpy"),
+        "numba": version("numba"),
+        "python": sys.version.split()[0],
+        "robot": session.robot,
+        "link": session.link,
+        "operator": session.operator,
+        "seed": str(session.seed),
+        "mismatch": " ".join(f"{k}={v:g}" for k, v in sorted(session.mismatch.items())),
+    }
+
+
+def _free_path(path: Path) -> Path:
+    """Return the path, numbered where a recording of that name exists."""
+    number, free = 2, path
+    while free.exists():
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        number += 1
+    return free
+
+
+class Station:
+    """All parts of the operator's side, started and stopped together."""
+
+    def __init__(
+        self, session: Session, virtual_pad: VirtualGamepad | None = None
+    ) -> None:
+        """Make everything; nothing moves before `start`.
+
+        Args:
+            session: settings; its folder receives the shared blocks.
+            virtual_pad: a virtual gamepad that somebody else moves.
+
+        Raises:
+            ConfigError: robot, link or operator is wrong.
+            LinkError: an address cannot be used.
+        """
+        self._session = session
+        self._robot = load_robot(session.robot)
+        link = load_link(session.link)
+        model = build_robot_model(self._robot)
+        self._clock = MonotonicClock()
+        self._events_lock = threading.Lock()
+        self.blocks = SessionBlocks(session.folder, model, create=True)
+        self.loop = ControlLoop(model, self.blocks)
+        self.summary = DriveSummary(model, self._clock.now_ns())
+        self._waiting: list[Event] = []
+        self._recorder = self._open_recorder(model_words=self.blocks)
+        self._watch = StateWatch([limb.name for limb in self._robot.limbs])
+        # every thread maps the blocks for itself: `local` copies are private
+        self.operators = OperatorWorker(
+            session.operator,
+            model,
+            SessionBlocks(session.folder, model, create=False),
+            self._recorder,
+            self.say,
+            session.seed,
+            virtual_pad,
+        )
+        self._link = LinkWorker(
+            session,
+            model,
+            link,
+            SessionBlocks(session.folder, model, create=False),
+            self._recorder,
+            self.summary,
+            self.say,
+        )
+        for event in self._waiting:
+            self.say(event)
+
+    def _open_recorder(self, model_words: SessionBlocks) -> RecorderThread | None:
+        session = self._session
+        self.log: Path | None = None
+        if session.log is None:
+            return None
+        try:
+            self.log = _free_path(session.log)
+            files = {}
+            for folder, name in (("robots", session.robot), ("links", session.link)):
+                asset = find_asset(folder, name)
+                files[f"{folder}-{asset.name}"] = asset.read_bytes()
+            files["session.json"] = session.model_dump_json(indent=1).encode()
+            recorder = Recorder(self.log, session_metadata(session), files)
+        except LogError as error:
+            self.log = None
+            self._waiting.append(
+                Event(self._clock.now_ns(), Severity.ALARM, "recorder", str(error))
+            )
+            return None
+        return RecorderThread(
+            recorder, model_words.log, model_words.state_layout.describe()
+        )
+
+    def say(self, event: Event) -> None:
+        """Show, keep and count an event; any thread may call."""
+        with self._events_lock:
+            self.blocks.events.push(pack_event(event))
+            self.summary.add_event(event)
+        if self._recorder is not None:
+            self._recorder.write_event(event)
+
+    def start(self) -> None:
+        """Load the kernels and start every thread.
+
+        Raises:
+            LinkError: an address cannot be used.
+        """
+        self.loop.warm_up()
+        self._link.open()
+        gc.collect()
+        gc.freeze()
+        self.operators.start()
+        self.loop.start()
+        self._link.start()
+        (self._session.folder / "ready").touch()
+
+    def watch(self, round_number: int) -> None:
+        """Notice changes worth an event; called every 10 ms."""
+        if self.blocks.state.refresh():
+            for event in self._watch.step(self.blocks.state.local):
+                self.say(event)
+        if round_number % _STATISTICS_EVERY == 0 and self._recorder is not None:
+            self._recorder.write_statistics(
+                self._clock.now_ns(), self.blocks.statistics.local
+            )
+
+    def stop(self) -> dict[str, Any]:
+        """Stop everything in order and return the summary; idempotent."""
+        self.operators.stop()
+        self.loop.stop()
+        self._link.stop()
+        if self._recorder is not None:
+            self._recorder.close()
+        return self.summary.as_dict(
+            self.blocks.statistics.local, str(self.log) if self.log else None
+        )
+
+
+def run_station(session: Session) -> None:
+    """Run the station until it is asked to stop, then leave its summary."""
+    stop = StopFlag()
+    stop.install()
+    sys.setswitchinterval(0.001)  # three threads share the GIL; 5 ms is too long
+    station = Station(session)
+    station.start()
+    rounds = 0
+    try:
+        while not stop.wait(_WATCH_S):
+            station.watch(rounds)
+            rounds += 1
+    finally:
+        session.write_summary(station.stop())

@@ -1,0 +1,255 @@
+"""What a drive came to: the figures of the closing JSON, gathered as it runs.
+
+Pure: fed with times and values, used by the live station and by virtual-time trials.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from app.clock import NS_PER_MS, NS_PER_S
+from app.control.blocks import LoopStatistics, histogram_percentile_us
+from app.link.packets import Direction, Fate, PacketRecord
+from app.messages import Event, LinkHealth, StationMode, StationState
+from models.limb import limb_poses
+from models.numerics import FloatArray
+from models.robot import RobotModel
+
+__all__ = ["DriveSummary", "tips_in_hull"]
+
+_HISTORY_STEP_NS = 2 * NS_PER_MS
+_HISTORY = 8192  # 16 s: longer than any preset's delay
+_LOST = (Fate.LOST_BURST, Fate.LOST_RESIDUAL, Fate.CUT)
+
+
+def tips_in_hull(model: RobotModel, coordinates: FloatArray) -> FloatArray:
+    """Tip of every limb in the hull frame.
+
+    Args:
+        model: the robot.
+        coordinates: (S, 3) segment coordinates [rad, rad, m].
+
+    Returns:
+        (L, 3) [m].
+    """
+    limbs = model.tip_speed_limit.size
+    tips = np.empty((limbs, 3))
+    for limb in range(limbs):
+        start, stop = model.limb_segment_start[limb : limb + 2]
+        poses = np.empty((stop - start + 1, 4, 4))
+        limb_poses(model, limb, coordinates[start:stop], poses)
+        tips[limb] = (model.pose_base_to_hull[limb] @ poses[-1])[:3, 3]
+    return tips
+
+
+class _Counted(NamedTuple):
+    """Delivered and lost packets of one direction, and their bits."""
+
+    delivered: int
+    lost: int
+    bits: int
+
+
+class DriveSummary:
+    """Collects while a drive runs; `as_dict` is the summary."""
+
+    def __init__(self, model: RobotModel, start_ns: int) -> None:
+        self._model = model
+        self._start_ns = start_ns
+        self._last_ns = start_ns
+        limbs = model.tip_speed_limit.size
+        self._times = np.zeros(_HISTORY, dtype=np.int64)
+        self._targets = np.zeros((_HISTORY, limbs, 3))
+        self._commands = np.zeros((_HISTORY, limbs, 3))
+        self._limbs = np.zeros(_HISTORY, dtype=np.int64)
+        self._active = np.zeros(_HISTORY, dtype=bool)
+        self._filled = 0
+        self._errors: list[float] = []
+        self._tracking: list[float] = []
+        self._ages: list[float] = []
+        self._delays: list[float] = []
+        self._scheduled: dict[Direction, list[float]] = {way: [] for way in Direction}
+        self._carried: list[float] = []
+        self._sent_bits = 0
+        self._heard_bits = 0
+        self._counted: dict[Direction, _Counted] = {}
+        self._superseded = 0
+        self._events: list[Event] = []
+
+    def add_state(self, state: StationState) -> None:
+        """Remember target and command, every 2 ms at most."""
+        now_ns = int(state.time_ns[0])
+        slot = (self._filled - 1) % _HISTORY
+        if self._filled and now_ns - self._times[slot] < _HISTORY_STEP_NS:
+            return
+        slot = self._filled % _HISTORY
+        self._times[slot] = now_ns
+        self._targets[slot] = state.target_position
+        self._commands[slot] = state.tip_commanded
+        self._limbs[slot] = state.selected_limb[0]
+        self._active[slot] = state.mode[0] == StationMode.ARMED and (
+            state.active_source[0] >= 0
+        )
+        self._filled += 1
+        self._last_ns = max(self._last_ns, now_ns)
+
+    def add_telemetry(
+        self,
+        limb: int,
+        generated_ns: int,
+        received_ns: int,
+        down_delay_ms: float,
+        coordinates: FloatArray,
+    ) -> None:
+        """Compare a confirmed pose with what was wanted when it was measured.
+
+        Args:
+            limb: its limb.
+            generated_ns: when it was measured, station time [ns].
+            received_ns: when it came [ns].
+            down_delay_ms: one-way delay of commands, for the aligned error [ms].
+            coordinates: (S, 3) all confirmed coordinates, this limb's just updated.
+        """
+        self._delays.append((received_ns - generated_ns) / NS_PER_MS)
+        now = self._at(generated_ns)
+        if now is None or not self._active[now] or self._limbs[now] != limb:
+            return
+        tip = tips_in_hull(self._model, coordinates)[limb]
+        self._errors.append(float(np.linalg.norm(tip - self._targets[now, limb])))
+        then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))
+        if then is not None and self._active[then]:
+            self._tracking.append(
+                float(np.linalg.norm(tip - self._commands[then, limb]))
+            )
+
+    def add_sent(self, size_bytes: int) -> None:
+        """Count a frame handed to the link."""
+        self._sent_bits += 8 * size_bytes
+
+    def add_heard(self, size_bytes: int) -> None:
+        """Count a frame that came."""
+        self._heard_bits += 8 * size_bytes
+
+    def add_packet(self, packet: PacketRecord) -> None:
+        """Count the fate of a packet in the emulated channel."""
+        if packet.fate is Fate.SUPERSEDED:
+            self._superseded += 1
+            return
+        old = self._counted.get(packet.direction, _Counted(0, 0, 0))
+        delivered = packet.fate is Fate.DELIVERED
+        if delivered:
+            self._scheduled[packet.direction].append(
+                (packet.scheduled_due_ns - packet.submitted_ns) / NS_PER_MS
+            )
+            self._carried.append(
+                (packet.delivered_ns - packet.submitted_ns) / NS_PER_MS
+            )
+        self._counted[packet.direction] = _Counted(
+            old.delivered + delivered,
+            old.lost + (packet.fate in _LOST),
+            old.bits + (8 * packet.size_bytes if packet.started_ns else 0),
+        )
+
+    def add_health(self, health: LinkHealth) -> None:
+        """Sample the age of the robot's pose."""
+        if health.robot_heard_ns[0]:
+            self._ages.append(float(health.age_ms[0]))
+
+    def add_event(self, event: Event) -> None:
+        """Keep an event."""
+        self._events.append(event)
+
+    def as_dict(self, statistics: LoopStatistics, log: str | None) -> dict[str, Any]:
+        """Sum the drive up.
+
+        Args:
+            statistics: of the control loop.
+            log: path of the recording, None where there is none.
+        """
+        seconds = max((self._last_ns - self._start_ns) / NS_PER_S, 1e-9)
+        down = self._counted.get(Direction.DOWN, _Counted(0, 0, self._sent_bits))
+        up = self._counted.get(Direction.UP, _Counted(0, 0, self._heard_bits))
+        tried = down.delivered + down.lost + up.delivered + up.lost
+        return {
+            "seconds": round(seconds, 3),
+            "loop": {
+                "ticks": int(statistics.ticks[0]),
+                "overruns": int(statistics.overruns[0]),
+                "late_1ms": int(statistics.late_1ms[0]),
+                "scheduler": ["ordinary", "SCHED_FIFO", "python"][
+                    int(statistics.scheduler[0])
+                ],
+                "lateness_us": _percentiles(statistics, "lateness"),
+                "tick_us": _percentiles(statistics, "cost"),
+            },
+            "link": {
+                "down_bps": round(down.bits / seconds, 1),
+                "up_bps": round(up.bits / seconds, 1),
+                "delay_ms": _quantiles(self._delays),
+                "scheduled_delay_ms": {
+                    way.name.lower(): _quantiles(self._scheduled[way])
+                    for way in Direction
+                },
+                "carried_delay_ms": _quantiles(self._carried),
+                "loss": round((down.lost + up.lost) / tried, 5) if tried else 0.0,
+                "packets": tried,
+                "superseded": self._superseded,
+            },
+            "age_ms": {
+                "mean": _round(np.mean(self._ages)) if self._ages else None,
+                "p99": _round(np.percentile(self._ages, 99)) if self._ages else None,
+            },
+            "tip_error_mm": _error(self._errors),
+            "tip_tracking_mm": _error(self._tracking),
+            "events": [
+                {
+                    "time_s": round((event.time_ns - self._start_ns) / NS_PER_S, 3),
+                    "severity": event.severity.name.lower(),
+                    "source": event.source,
+                    "text": event.text,
+                }
+                for event in self._events
+            ],
+            "log": log,
+        }
+
+    def _at(self, time_ns: int) -> int | None:
+        """Slot of the newest remembered state not after a time."""
+        count = min(self._filled, _HISTORY)
+        if count == 0:
+            return None
+        first = self._filled - count
+        order = np.arange(first, self._filled) % _HISTORY
+        position = int(np.searchsorted(self._times[order], time_ns, side="right")) - 1
+        return int(order[position]) if position >= 0 else None
+
+
+def _round(value: Any) -> float:
+    return round(float(value), 3)
+
+
+def _percentiles(statistics: LoopStatistics, name: str) -> dict[str, float]:
+    histogram = getattr(statistics, name)
+    return {
+        key: round(histogram_percentile_us(histogram, percent), 2)
+        for key, percent in (("p50", 50.0), ("p99", 99.0), ("p999", 99.9))
+    }
+
+
+def _quantiles(values: list[float]) -> dict[str, float | None]:
+    if not values:
+        return {"p50": None, "p99": None}
+    return {
+        "p50": _round(np.percentile(values, 50)),
+        "p99": _round(np.percentile(values, 99)),
+    }
+
+
+def _error(values: list[float]) -> dict[str, float | None]:
+    if not values:
+        return {"rms": None, "max": None}
+    millimetres = 1e3 * np.asarray(values)
+    return {
+        "rms": _round(np.sqrt(np.mean(millimetres**2))),
+        "max": _round(millimetres.max()),
+    }

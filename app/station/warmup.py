@@ -1,0 +1,127 @@
+"""Compiling every kernel once, with progress, before anything is driven.
+
+Compiled kernels are kept in a cache folder named after their sources; a stamp in it
+says that all of them are there, so that later starts skip this.
+"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from models.numerics import kernel_cache_folder
+
+__all__ = ["is_warm", "warm_up", "warm_up_steps"]
+
+
+def _stamp() -> Path:
+    return kernel_cache_folder() / "complete"
+
+
+def is_warm() -> bool:
+    """Whether the cache holds every kernel of these sources."""
+    return _stamp().exists()
+
+
+def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
+    """Name each stage of compilation, bottom up, with the call that does it."""
+    import numpy as np
+
+    from app.config import build_robot_model, load_robot, robot_names
+    from app.control.blocks import SessionBlocks
+    from app.control.loop import ControlLoop
+    from app.control.tick import allocate_tick_data
+    from app.robot.plant import Plant, PlantMismatch
+    from models.inverse import inverse_step
+    from models.limb import limb_tip_jacobian
+    from models.rod import robot_step
+    from models.winch import winch_lengths
+
+    model = build_robot_model(load_robot(robot_names()[0]))
+    stop = model.limb_segment_start[1]
+    tendons = model.limb_tendon_start[1]
+
+    def kinematics() -> None:
+        poses = np.zeros((stop + 1, 4, 4))
+        jacobian = np.zeros((6, 3 * stop))
+        limb_tip_jacobian(model, 0, np.zeros((stop, 3)), poses, jacobian)
+
+    def inverse() -> None:
+        data, _, workspace, _ = allocate_tick_data(model)
+        inverse_step(
+            model,
+            0,
+            np.array([0.0, 0.0, 0.5]),
+            1e-3,
+            data.commanded[:stop],
+            workspace,
+            data.commanded[:stop],
+        )
+
+    def winches() -> None:
+        data, _, _, work = allocate_tick_data(model)
+        winch_lengths(model, 0, data.commanded[:stop], work, data.winch[:tendons])
+
+    def dynamics() -> None:
+        data, robot, _, work = allocate_tick_data(model)
+        robot_step(model, 1e-3, data.winch, robot, work)
+
+    def loop() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            blocks = SessionBlocks(Path(folder), model, create=True)
+            ControlLoop(model, blocks).warm_up()
+            for mailbox in (*blocks.inputs, blocks.wish, blocks.health):
+                mailbox.publish()
+                mailbox.refresh()
+
+    def plant() -> None:
+        Plant(model, PlantMismatch(), 0)
+
+    return [
+        ("kinematics", kinematics),
+        ("rod dynamics", dynamics),
+        ("winches", winches),
+        ("inverse kinematics", inverse),
+        ("control loop", loop),
+        ("simulated robot", plant),
+    ]
+
+
+def warm_up(console: Console) -> None:
+    """Compile what is not in the cache yet, drawing a progress bar.
+
+    Args:
+        console: where to draw; nothing is drawn when everything is there already.
+    """
+    if is_warm():
+        return
+    console.print(
+        "Compiling the kernels for this machine, once (up to a minute) …",
+        highlight=False,
+    )
+    with Progress(
+        TextColumn("{task.description:20}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=False,
+    ) as progress:
+        task = progress.add_task("loading the compiler", total=None)
+        steps = warm_up_steps()
+        progress.update(task, total=len(steps))
+        for label, step in steps:
+            progress.update(task, description=label)
+            step()
+            progress.advance(task)
+        progress.update(task, description="ready")
+    _stamp().parent.mkdir(parents=True, exist_ok=True)
+    _stamp().touch()

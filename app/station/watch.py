@@ -1,0 +1,94 @@
+"""Turning changes of the control loop's state into events that a person can read."""
+
+from collections.abc import Callable
+
+from app.control.tick import ARM_REFUSAL_TEXT
+from app.messages import Event, Severity, Source, StationMode, StationState
+
+__all__ = ["StateWatch"]
+
+_SOURCE_WORDS = {
+    Source.GAMEPAD: "the gamepad",
+    Source.CONSOLE: "the console",
+    Source.SCRIPT: "the scripted operator",
+}
+
+
+class StateWatch:
+    """Remembers the last state and names what changed; pure."""
+
+    def __init__(self, limb_names: list[str]) -> None:
+        self._names = limb_names
+        self._mode = int(StationMode.DISARMED)
+        self._refusal = 0
+        self._epoch = 0
+        self._active = -1
+        self._fresh = [0] * len(Source)
+        self._fault = [0] * len(limb_names)
+
+    def step(self, state: StationState) -> list[Event]:
+        """Compare with the last state.
+
+        Args:
+            state: the newest state.
+
+        Returns:
+            An event for every change worth telling.
+        """
+        now_ns = int(state.time_ns[0])
+        events: list[Event] = []
+
+        def say(severity: Severity, text: str) -> None:
+            events.append(Event(now_ns, severity, "station", text))
+
+        mode, refusal = int(state.mode[0]), int(state.arm_refusal[0])
+        if mode != self._mode or int(state.arm_epoch[0]) != self._epoch:
+            if mode == StationMode.ARMED:
+                say(Severity.INFO, f"Armed (epoch {int(state.arm_epoch[0])}).")
+            elif mode == StationMode.ESTOP:
+                say(Severity.ALARM, "Emergency stop. Reset it, then arm, to go on.")
+            elif self._mode == StationMode.ESTOP:
+                say(Severity.INFO, "Emergency stop reset. Arm to go on.")
+            elif refusal == 0:
+                say(Severity.INFO, "Disarmed.")
+        if refusal != self._refusal and refusal:
+            say(
+                Severity.WARNING, ARM_REFUSAL_TEXT.get(refusal, f"Refused ({refusal}).")
+            )
+        active = int(state.active_source[0])
+        if active != self._active:
+            if active >= 0:
+                limb = self._names[int(state.selected_limb[0])]
+                say(
+                    Severity.INFO,
+                    f"{_SOURCE_WORDS[Source(active)].capitalize()} moves the {limb}.",
+                )
+            elif self._active >= 0:
+                self._say_released(say, state)
+        for limb, fault in enumerate(state.fault):
+            if fault and not self._fault[limb]:
+                say(
+                    Severity.ALARM,
+                    f"The local model of the {self._names[limb]} left its range "
+                    f"(code {int(fault)}) and was frozen.",
+                )
+            self._fault[limb] = int(fault)
+        self._mode, self._refusal, self._active = mode, refusal, active
+        self._epoch = int(state.arm_epoch[0])
+        self._fresh = [int(value) for value in state.source_fresh]
+        return events
+
+    def _say_released(
+        self, say: Callable[[Severity, str], None], state: StationState
+    ) -> None:
+        source = Source(self._active)
+        words = _SOURCE_WORDS[source].capitalize()
+        if state.source_fresh[source]:
+            say(Severity.INFO, f"{words} let go; the limb stands still.")
+        else:
+            age_ms = float(state.source_age_ns[source]) / 1e6
+            say(
+                Severity.WARNING,
+                f"{words} fell silent ({age_ms:.0f} ms old): input is neutral, the "
+                "limb stands still.",
+            )
