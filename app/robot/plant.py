@@ -95,7 +95,7 @@ class PlantMismatch:
 
 
 @kernel
-def _stiff_winches(
+def stiff_winches(
     model: RobotModel, coordinates: FloatArray, work: RodWork, length_out: FloatArray
 ) -> None:
     """Lengths (T,) that hold a pose (S, 3); a limb that is not finite keeps its own."""
@@ -108,7 +108,7 @@ def _stiff_winches(
 
 
 @kernel
-def _compliant_winches(
+def compliant_winches(
     model: RobotModel, coordinates: FloatArray, work: RodWork, length_out: FloatArray
 ) -> None:
     """Lengths (T,) at which every tendon just carries its pretension: it follows."""
@@ -221,10 +221,10 @@ class Plant:
             Number of limbs that are frozen.
         """
         if actuation == Actuation.STIFF:
-            _stiff_winches(self._nominal, target, self._work, self._winch)
+            stiff_winches(self._nominal, target, self._work, self._winch)
         elif actuation == Actuation.COMPLIANT:
             # a winch under tension control feels its tendon: the real geometry
-            _compliant_winches(
+            compliant_winches(
                 self._real, self._data.coordinates, self._work, self._winch
             )
         else:
