@@ -176,7 +176,8 @@ def make_scripted(
         size: radius of the circle or length of the line [m]; None: 60 and 120 mm.
         speed: greatest speed along the path [m/s].
         plane: "dome", the surface a limb's tip reaches at constant length; or a flat
-            plane of the hull's axes, a line then going along its first axis.
+            plane of the hull's axes, a line then going along its first axis toward the
+            limb's base (away from it, it is soon out of reach).
         tremor: amplitude of the hand's tremor on each axis [m].
         seed: of the tremor.
 
@@ -226,7 +227,9 @@ def make_scripted(
             # sideways, about the axis: as much to reach on either hand
             along = base[:3, :3].T @ np.cross(normal, inward)
             return LinePath(tip, size * along, Dome.through(base, tip))
-        return LinePath(tip, size * np.eye(3)[_AXES[plane[0]]])
+        first = _AXES[plane[0]]
+        toward_base = -size if tip[first] >= base[first, 3] else size
+        return LinePath(tip, toward_base * np.eye(3)[first])
 
     lay_out = circle if name == "circle" else line
     return PathOperator(limb, lay_out, speed, tremor, seed)

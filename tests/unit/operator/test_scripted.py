@@ -193,7 +193,7 @@ def test_the_flat_circle_is_a_circle_with_its_centre_toward_the_axis() -> None:
 def test_the_flat_line_goes_out_and_comes_back() -> None:
     stage = Stage(make_scripted("line", MODEL, size=0.1, plane="xy"))
     targets = driven(stage.run(16.0, 10 * NS_PER_MS))
-    along = targets[:, 0] - rest_tip(GRASPER)[0]
+    along = rest_tip(GRASPER)[0] - targets[:, 0]  # toward the hull
     assert along.max() == pytest.approx(0.1, abs=1e-4)
     assert along.min() >= -TOLERANCE
     assert along[len(along) // 2 :].min() < 0.05
