@@ -20,7 +20,7 @@ FAR_M = 60.0
 # name: (azimuth, elevation) of the viewpoint about the focus [deg]; azimuth 0 is ahead
 # of the bow, 90 to port
 VIEWS = {
-    "chase": (-142.0, 26.0),
+    "chase": (-140.0, 24.0),
     "front": (0.0, 4.0),
     "side": (-90.0, 4.0),
     "top": (180.0, 89.0),
@@ -54,7 +54,7 @@ class View:
     @property
     def forward(self) -> FloatArray:
         """(3,) direction of view, hull frame."""
-        return self.axes[2]
+        return np.asarray(self.axes[2])
 
     def view_matrix(self) -> FloatArray:
         """(4, 4) hull frame to eye frame (x right, y up, z towards the viewer)."""
@@ -149,7 +149,7 @@ class OrbitCamera(View):
         self,
         width: int,
         height: int,
-        focus: tuple[float, float, float] = (0.2, 0.0, -0.02),
+        focus: tuple[float, float, float] = (0.30, 0.0, 0.0),
         distance: float = 1.75,
     ) -> None:
         """Start at the "chase" view.
@@ -178,14 +178,14 @@ class OrbitCamera(View):
         self._place()
 
     def orbit(self, x: float, y: float) -> None:
-        """Turn about the focus for a drag of (x, y) [px]; the scene follows the hand."""
+        """Turn about the focus for a drag of (x, y) [px]; the scene follows it."""
         self.azimuth = math.remainder(self.azimuth - 0.006 * x, 2.0 * math.pi)
         low, high = (math.radians(value) for value in self._ELEVATION_RANGE_DEG)
         self.elevation = min(max(self.elevation + 0.006 * y, low), high)
         self._place()
 
     def pan(self, x: float, y: float) -> None:
-        """Shift the focus for a drag of (x, y) [px], so that it stays under the hand."""
+        """Shift the focus for a drag of (x, y) [px]; it stays under the pointer."""
         scale = self.pixel_size(self.focus)
         self.focus = self.focus + scale * (y * self.axes[1] - x * self.axes[0])
         self.focus = np.clip(self.focus, [-3.0, -3.0, -0.7], [3.0, 3.0, 2.0])

@@ -1,6 +1,6 @@
 """Marks in the scene: target, trail and the lines that join poses. Pure numpy.
 
-Every function returns rows of `app.scene.renderer.LINE_FLOATS` numbers.
+Every function returns rows of `app.scene.picture.LINE_FLOATS` numbers.
 """
 
 import math
@@ -8,16 +8,24 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from app.scene.renderer import LINE_FLOATS
+from app.scene.picture import LINE_FLOATS
 from app.scene.site import seabed_height
 from models.numerics import FloatArray
 
-__all__ = ["MODEL_COLOR", "TARGET_COLOR", "Lines", "dashes", "lines", "target_mark", "trail"]
+__all__ = [
+    "MODEL_COLOR",
+    "TARGET_COLOR",
+    "Lines",
+    "dashes",
+    "lines",
+    "target_mark",
+    "trail",
+]
 
 Lines = NDArray[np.float32]
 
 TARGET_COLOR = (1.0, 0.13, 0.55)
-"""Linear colour of all that the operator asks for: magenta, no limb's and no model's."""
+"""Linear colour of all that the operator asks for: magenta, which no limb has."""
 MODEL_COLOR = (0.16, 0.92, 1.0)
 """Linear colour of all that the local model says: cyan."""
 
@@ -119,7 +127,9 @@ def target_mark(
     return np.concatenate(parts)
 
 
-def trail(points: FloatArray, color: tuple[float, float, float], opacity: float) -> Lines:
+def trail(
+    points: FloatArray, color: tuple[float, float, float], opacity: float
+) -> Lines:
     """A path that fades towards its older end, (n, 3) points oldest first [m]."""
     if points.shape[0] < 2:
         return np.zeros((0, LINE_FLOATS), dtype=np.float32)

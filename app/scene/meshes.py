@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from models.numerics import FloatArray
 
@@ -20,8 +20,8 @@ __all__ = [
     "ball",
     "box",
     "grid",
-    "linear",
     "lathe",
+    "linear",
     "merge",
     "move",
     "pose_along",
@@ -84,7 +84,7 @@ def tint(mesh: Mesh, color: Color) -> Mesh:
     return mesh._replace(color=np.tile(np.asarray(color), (mesh.position.shape[0], 1)))
 
 
-def pose_along(position: Sequence[float], direction: Sequence[float]) -> FloatArray:
+def pose_along(position: ArrayLike, direction: ArrayLike) -> FloatArray:
     """(4, 4) pose at a position [m] whose z points along a direction."""
     z_axis = np.asarray(direction, dtype=float)
     z_axis = z_axis / np.linalg.norm(z_axis)
@@ -176,7 +176,7 @@ def ball(
     rings: int = 10,
     shape: Callable[[FloatArray], FloatArray] | None = None,
 ) -> Mesh:
-    """A sphere, or what `shape` makes of its (n, 3) unit vectors, times `radius` [m]."""
+    """A sphere, or what `shape` makes of (n, 3) unit vectors, times a radius [m]."""
     polar = np.linspace(math.pi, 0.0, rings + 1)
     angle = np.arange(sides) * (2.0 * math.pi / sides)
     unit = np.empty((rings + 1, sides, 3))
@@ -221,9 +221,14 @@ def box(size: Sequence[float], color: Color) -> Mesh:
 
 
 def sweep(
-    path: FloatArray, radius: float, color: Color, sides: int = 10, *, closed: bool = False
+    path: FloatArray,
+    radius: float,
+    color: Color,
+    sides: int = 10,
+    *,
+    closed: bool = False,
 ) -> Mesh:
-    """A round bar of one radius [m] along an (n, 3) path [m]; `closed` joins its ends."""
+    """A round bar of one radius [m] along an (n, 3) path [m]; closed joins its ends."""
     ahead = np.roll(path, -1, axis=0) - path
     behind = path - np.roll(path, 1, axis=0)
     if not closed:

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from models.numerics import FloatArray
 
-__all__ = ["PATTERN_SIZE", "sand_pattern"]
+__all__ = ["coarser", "sand_pattern"]
 
-PATTERN_SIZE = 512
+_SIZE = 512
 
 
 def sand_pattern() -> NDArray[np.uint8]:
@@ -18,12 +18,19 @@ def sand_pattern() -> NDArray[np.uint8]:
         gather (caustics); both repeat without a seam.
     """
     generator = np.random.default_rng(7)
-    size = PATTERN_SIZE
+    size = _SIZE
     picture = np.full((size, size, 4), 255, dtype=np.uint8)
     grain = 0.6 * _noise(generator, 1.9) + 0.4 * _noise(generator, 0.9)
     picture[..., 0] = _bytes(0.5 + 0.13 * grain)
     picture[..., 1] = _bytes(_caustics(generator))
     return picture
+
+
+def coarser(picture: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
+    """Average squares of factor x factor points of a (n, n, 4) picture."""
+    size = picture.shape[0] // factor
+    squares = picture.reshape(size, factor, size, factor, 4)
+    return np.asarray(squares.mean(axis=(1, 3)) + 0.5, dtype=np.uint8)
 
 
 def _bytes(values: FloatArray) -> NDArray[np.uint8]:
@@ -32,7 +39,7 @@ def _bytes(values: FloatArray) -> NDArray[np.uint8]:
 
 def _noise(generator: np.random.Generator, roughness: float) -> FloatArray:
     """Seamless noise of unit variance, spectrum falling as frequency^-roughness."""
-    size = PATTERN_SIZE
+    size = _SIZE
     wave = np.hypot(
         np.fft.fftfreq(size)[:, None] * size, np.fft.rfftfreq(size)[None, :] * size
     )
@@ -48,7 +55,7 @@ def _caustics(generator: np.random.Generator) -> FloatArray:
     Rays start on a fine grid, are displaced by the slope of a sum of waves, and are
     counted where they land.
     """
-    size, fine = PATTERN_SIZE, 3 * PATTERN_SIZE
+    size, fine = _SIZE, 3 * _SIZE
     axis = (np.arange(fine) / fine).astype(np.float32)
     shift_x = np.zeros((fine, fine), dtype=np.float32)
     shift_y = np.zeros_like(shift_x)
@@ -65,8 +72,8 @@ def _caustics(generator: np.random.Generator) -> FloatArray:
         shift_x += slope * np.float32(waves[0])
         shift_y += slope * np.float32(waves[1])
     x, y = axis[:, None], axis[None, :]
-    column = ((x + shift_x) * size).astype(np.int64) % size
-    row = ((y + shift_y) * size).astype(np.int64) % size
+    column = np.floor((x + shift_x) * size).astype(np.int64) % size
+    row = np.floor((y + shift_y) * size).astype(np.int64) % size
     count = np.bincount((column * size + row).ravel(), minlength=size * size)
     light = count.reshape(size, size) / (fine / size) ** 2
     for axis_number in (0, 1):  # the sun is not a point

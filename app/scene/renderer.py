@@ -1,132 +1,34 @@
 """Drawing a Picture with OpenGL 3.3.
 
 What stands still (backdrop, sand, site, hull) is drawn when the viewpoint moves, and
-every sixth frame while only the lamp or a shadow moves; every frame draws the limbs,
+every tenth frame while only the lamp or a shadow moves; every frame draws the limbs,
 ghosts and lines over a copy of it. One thread owns a Renderer.
 """
 
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from app.scene.buffers import Arrays
 from app.scene.cameras import View
-from app.scene.meshes import Mesh, lathe
-from app.scene.patterns import PATTERN_SIZE, sand_pattern
+from app.scene.meshes import lathe
+from app.scene.patterns import coarser, sand_pattern
+from app.scene.picture import LINE_FLOATS, Bodies, LimbLook, Picture, Shot
 from app.scene.shaders import PROGRAMS
-from app.scene.skin import LimbMesh
 from app.scene.target import Target, is_software, open_context
-from models.numerics import FloatArray
 
-__all__ = ["LINE_FLOATS", "Bodies", "LimbLook", "Picture", "Renderer", "Shot"]
-
-LINE_FLOATS = 15
-"""Numbers a line: start, stop (3 each), their colours (4 each), thickness [px]."""
+__all__ = ["Renderer"]
 
 _SHADOW_SIZE = 256
 _SHADOW_WINDOW = (-0.15, 0.0, 1.35, 0.95)  # centre and half widths on the flat [m]
-_LIGHT_FRAMES = 6  # frames that a backdrop may stand in an old light
+_LIGHT_FRAMES = 10  # frames that a backdrop may stand in an old light
 _BEAM_LENGTH, _BEAM_SLOPE = 0.9, 0.42  # the lamp's visible cone [m], radius over length
 _FRAME_WORDS = struct.Struct("36f")
 _DRY = (1.0, 1.0, 0.16, 1.0)  # lamps of the console's view, see shaders
 _NATURAL = (0.40, 0.22, 0.0, 1.35)  # of a limb's own camera: dim, so its lamp tells
-_SOLID = (("3f", "position"), ("3f", "normal"), ("4f", "color"))
-_LIMB = (("1f", "row"), ("3f", "position"), ("4f", "normal"), ("4f", "color"))
-
-
-@dataclass(frozen=True)
-class Bodies:
-    """Meshes that never change.
-
-    Attributes:
-        hull: the vehicle.
-        site: obstacles.
-        near_sand: sand that the lamp and shadows can fall on.
-        far_sand: the rest of it.
-        skins: one a limb, rows of skin frames.
-        shells: the same with less detail, for ghosts and outlines.
-        bare: sections, one a limb, rows of link frames.
-    """
-
-    hull: Mesh
-    site: Mesh
-    near_sand: Mesh
-    far_sand: Mesh
-    skins: Sequence[LimbMesh]
-    shells: Sequence[LimbMesh]
-    bare: Sequence[LimbMesh]
-
-
-@dataclass(frozen=True)
-class LimbLook:
-    """How to draw one limb of one copy.
-
-    Attributes:
-        limb: its index.
-        copy: index of the copy's frames in `Picture.frames`.
-        ghost: translucent in `tone`, in place of its own skin.
-        tone: linear colour of a ghost or an outline, and the outline's opacity.
-        saturation: 1 own colours .. 0 grey.
-        brightness: factor on its colours.
-        opacity: 1 solid .. 0 not there; of a ghost, where it faces the eye.
-        edge: opacity of a ghost at its rim.
-        highlight: 0..1, extra light on it.
-        outline: width of an outline in `tone` [px]; 0 none.
-    """
-
-    limb: int
-    copy: int
-    ghost: bool = False
-    tone: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
-    saturation: float = 1.0
-    brightness: float = 1.0
-    opacity: float = 1.0
-    edge: float = 0.8
-    highlight: float = 0.0
-    outline: float = 0.0
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Everything that one frame shows.
-
-    Attributes:
-        frames: (C, R, 4, 4) frames of every copy, hull frame, rows as the limb meshes
-            count them.
-        bare: draw the bare sections in place of the skin.
-        limbs: looks, drawn in this order; solids before ghosts.
-        lines: (n, 15) float32, see `LINE_FLOATS`.
-        lamp: (4, 4) pose of the light limb's tip, hull frame, or None.
-        shadow_copy: copy whose shadow falls on the sand.
-    """
-
-    frames: FloatArray
-    bare: bool
-    limbs: Sequence[LimbLook]
-    lines: NDArray[np.float32] = field(
-        default_factory=lambda: np.zeros((0, LINE_FLOATS), np.float32)
-    )
-    lamp: FloatArray | None = None
-    shadow_copy: int = 0
-
-
-@dataclass(frozen=True)
-class Shot:
-    """Where a picture is taken from, and into.
-
-    Attributes:
-        view: the viewpoint.
-        target: where to.
-        natural: as a limb's own camera sees it: dim water, no ghosts, no lines.
-    """
-
-    view: View
-    target: Target
-    natural: bool = False
 
 
 class Renderer:
@@ -198,10 +100,11 @@ class Renderer:
         return target.read()
 
     def _make_textures(self) -> None:
-        size = (PATTERN_SIZE, PATTERN_SIZE)
-        self._sand_texture = self.context.texture(size, 4, sand_pattern().tobytes())
-        self._sand_texture.build_mipmaps()
-        self._sand_texture.filter = moderngl.LINEAR_MIPMAP_NEAREST, moderngl.LINEAR
+        near = sand_pattern()
+        self._sand_textures = [
+            self.context.texture(look.shape[:2], 4, look.tobytes())
+            for look in (near, coarser(near, 4))
+        ]
         shadow_size = (_SHADOW_SIZE, _SHADOW_SIZE)
         # four channels: a lookup in one costs 2 ms a full picture more
         self._shadows = [self.context.texture(shadow_size, 4) for _ in range(2)]
@@ -213,11 +116,13 @@ class Renderer:
         self._frames: Any = None
 
     def _make_arrays(self, bodies: Bodies) -> None:
-        self._hull = self._solid_array("solid", bodies.hull)
-        self._site = self._solid_array("solid", bodies.site)
-        self._near_sand = self._solid_array("sand", bodies.near_sand)
-        self._far_sand = self._solid_array("far_sand", bodies.far_sand)
-        self._hull_shadow = self._solid_array("shadow_solid", bodies.hull)
+        arrays = Arrays(self.context, self._programs)
+        self._hull = arrays.solid("solid", bodies.hull)
+        self._site = arrays.solid("solid", bodies.site)
+        self._sand = [
+            arrays.solid("sand", mesh) for mesh in (bodies.near_sand, bodies.far_sand)
+        ]
+        self._hull_shadow = arrays.solid("shadow_solid", bodies.hull)
         beam = lathe(
             [
                 (t, (0.012 + _BEAM_SLOPE * t * _BEAM_LENGTH) / _BEAM_LENGTH)
@@ -226,90 +131,30 @@ class Renderer:
             (1.0, 1.0, 1.0, 0.0),
             40,
         )
-        self._beam = self._solid_array("beam", beam)
-        self._skins = [self._limb_array("limb", mesh) for mesh in bodies.skins]
-        self._bare = [self._limb_array("limb", mesh) for mesh in bodies.bare]
+        self._beam = arrays.solid("beam", beam)
+        self._skins = {
+            bare: [arrays.limb("limb", mesh) for mesh in meshes]
+            for bare, meshes in ((False, bodies.skins), (True, bodies.bare))
+        }
         self._shells = {
-            (name, bare): [self._limb_array(name, mesh) for mesh in meshes]
+            (name, bare): [arrays.limb(name, mesh) for mesh in meshes]
             for name in ("ghost", "outline", "shadow_limb")
             for bare, meshes in ((False, bodies.shells), (True, bodies.bare))
         }
-        columns, rows = 17, 13
-        x, y = np.meshgrid(np.linspace(-1, 1, columns), np.linspace(-1, 1, rows))
-        place = np.stack([x, y], axis=-1).reshape(-1, 2)
-        lattice = np.arange(rows * columns).reshape(rows, columns)
-        a, b = lattice[:-1, :-1].ravel(), lattice[:-1, 1:].ravel()
-        c, d = lattice[1:, 1:].ravel(), lattice[1:, :-1].ravel()
-        quads = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
-        layout = (("2f", "place"),)
-        self._backdrop = self._array("backdrop", layout, place, quads)
-        corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-        halves = np.array([[0, 1, 2], [0, 2, 3]])
-        self._blur = self._array("blur", layout, corners, halves)
-        corner = np.array([[0, -1], [1, -1], [1, 1], [0, -1], [1, 1], [0, 1]], "f4")
-        self._line_array = self.context.vertex_array(
-            self._programs["line"],
-            [
-                (self.context.buffer(corner.tobytes()), "2f", "corner"),
-                (
-                    self._lines,
-                    "3f 3f 4f 4f 1f/i",
-                    "start",
-                    "stop",
-                    "start_color",
-                    "stop_color",
-                    "thickness",
-                ),
-            ],
-        )
-
-    def _array(
-        self,
-        name: str,
-        layout: Sequence[tuple[str, str]],
-        vertices: NDArray[Any],
-        triangles: NDArray[Any],
-    ) -> Any:
-        """Bind a vertex list to a program; what the program does not use is skipped."""
-        program = self._programs[name]
-        formats, names = [], []
-        for form, attribute in layout:
-            if attribute in program:
-                formats.append(form)
-                names.append(attribute)
-            else:
-                formats.append(f"{4 * int(form[0])}x")
-        buffer = self.context.buffer(np.asarray(vertices, dtype="f4").tobytes())
-        index = self.context.buffer(np.ascontiguousarray(triangles, "i4").tobytes())
-        return self.context.vertex_array(
-            program, [(buffer, " ".join(formats), *names)], index_buffer=index
-        )
-
-    def _solid_array(self, name: str, mesh: Mesh) -> Any:
-        vertices = np.concatenate([mesh.position, mesh.normal, mesh.color], axis=1)
-        return self._array(name, _SOLID, vertices, mesh.triangles)
-
-    def _limb_array(self, name: str, limb: LimbMesh) -> Any:
-        mesh = limb.mesh
-        columns = [limb.row[:, None], mesh.position, mesh.normal]
-        columns += [limb.band[:, None], mesh.color]
-        vertices = np.concatenate(columns, axis=1)
-        return self._array(name, _LIMB, vertices, mesh.triangles)
+        self._backdrop = arrays.screen("backdrop", 16, 12)
+        self._blur = arrays.screen("blur", 1, 1)
+        self._line_array = arrays.lines("line", self._lines)
 
     def _load(self, picture: Picture) -> None:
         """Hand over frames and lines."""
         copies, rows = picture.frames.shape[:2]
-        texels = np.empty((copies * rows, 3, 4), dtype="f4")
-        flat = picture.frames.reshape(-1, 4, 4)
-        texels[:, :, :3] = flat[:, :3, :3].transpose(0, 2, 1)
-        texels[:, :, 3] = flat[:, :3, 3]
-        if self._frames is None or self._frames.size != (3, copies * rows):
+        columns = picture.frames.reshape(-1, 4, 4).transpose(0, 2, 1)
+        if self._frames is None or self._frames.size != (4, copies * rows):
             if self._frames is not None:
                 self._frames.release()
-            self._frames = self.context.texture((3, copies * rows), 4, dtype="f4")
+            self._frames = self.context.texture((4, copies * rows), 4, dtype="f4")
             self._frames.filter = (moderngl.NEAREST, moderngl.NEAREST)
-        self._frames.write(texels.tobytes())
-        self._sand_texture.use(0)
+        self._frames.write(columns.astype("f4").tobytes())
         self._frames.use(1)
         self._shadows[0].use(2)
         if picture.lines.shape[0]:
@@ -351,8 +196,10 @@ class Renderer:
         seen = np.concatenate([shot.view.position, shot.view.axes.ravel()])
         view_key = seen.round(5).tobytes()
         lamp = np.zeros(1) if picture.lamp is None else picture.lamp
-        light_key = lamp.round(3).tobytes()
-        light_key += picture.frames[picture.shadow_copy, :, :3, 3].round(3).tobytes()
+        places = picture.frames[picture.shadow_copy, :, :3, 3]
+        # 4 mm and 0.2 degrees: below that no eye sees light or shadow move
+        lit_by = np.concatenate([lamp.ravel(), places.ravel()])
+        light_key = (250.0 * lit_by).round().tobytes()
         moved = view_key != target.kept_view
         dimmed = light_key != target.kept_light
         if not moved and not (dimmed and target.kept_for >= _LIGHT_FRAMES):
@@ -365,8 +212,9 @@ class Renderer:
         self.context.clear(depth=1.0)
         self._hull.render()
         self._site.render()
-        self._near_sand.render()
-        self._far_sand.render()
+        for texture, array in zip(self._sand_textures, self._sand, strict=True):
+            texture.use(0)
+            array.render()
         self._draw_backdrop(shot.view, target)
         target.keep()
         target.use()
@@ -411,7 +259,7 @@ class Renderer:
         solids = [look for look in picture.limbs if not look.ghost]
         solids.sort(key=lambda look: -look.opacity)
         program = self._programs["limb"]
-        arrays = self._bare if picture.bare else self._skins
+        arrays = self._skins[picture.bare]
         context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
         for look in solids:
             opaque = natural or look.opacity >= 1.0
@@ -441,6 +289,7 @@ class Renderer:
             program["inflate"] = inflate
             program["tone"] = (*look.tone[:3], look.opacity)
             program["edge"] = look.edge
+            program["other_row"] = -1 if look.beside is None else look.beside * rows
             self._shells["ghost", picture.bare][look.limb].render()
             self._draw_outline(picture, look, inflate)
 
@@ -448,9 +297,10 @@ class Renderer:
         """Draw the inside of a slightly larger limb: what shows past it is a line."""
         if look.outline <= 0.0:
             return
-        program = self._programs["outline"]
-        program["first_row"] = look.copy * picture.frames.shape[1]
+        program, rows = self._programs["outline"], picture.frames.shape[1]
+        program["first_row"] = look.copy * rows
         program["inflate"] = inflate
+        program["other_row"] = -1 if look.beside is None else look.beside * rows
         program["width"] = look.outline
         program["tone"] = look.tone
         self.context.cull_face = "front"

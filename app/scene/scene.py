@@ -10,14 +10,8 @@ from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.scene import marks
 from app.scene.cameras import LimbView, OrbitCamera
-from app.scene.renderer import (
-    LINE_FLOATS,
-    Bodies,
-    LimbLook,
-    Picture,
-    Renderer,
-    Shot,
-)
+from app.scene.picture import LINE_FLOATS, Bodies, LimbLook, Picture, Shot
+from app.scene.renderer import Renderer
 from app.scene.site import seabed_mesh, site_mesh
 from app.scene.skin import section_meshes, shell_meshes, skin_meshes
 from app.scene.vehicle import hull_mesh
@@ -31,7 +25,6 @@ _FRESH_S = 0.3  # a confirmed pose younger than this is drawn in full colour
 _STALE_S = 6.0  # and older than this as faded as it gets
 _TRAIL_STEP_NS = 40 * NS_PER_MS
 _TRAIL_POINTS = 75  # 3 s
-_GHOST_NEAR_M, _GHOST_FAR_M = 0.003, 0.030
 _MODEL, _CONFIRMED = 0, 1
 
 
@@ -216,41 +209,30 @@ class Scene:
                         limb,
                         _CONFIRMED,
                         saturation=1.0 - 0.85 * faded,
-                        brightness=1.0 - 0.35 * faded,
-                        opacity=1.0 - 0.45 * faded if faded > 0.25 else 1.0,
+                        brightness=1.0 - 0.30 * faded,
+                        opacity=1.0 - 0.30 * faded if faded > 0.2 else 1.0,
                         highlight=1.0 if selected else 0.0,
                         tone=(1.0, 1.0, 1.0, 0.9),
-                        outline=1.6 if selected else 0.0,
+                        outline=1.6 if selected and frame.skin else 0.0,
                     )
                 )
-        gap = self._gaps()
+        beside = None if frame.coordinates_confirmed is None else _CONFIRMED
+        outlines = (2.0, 1.3) if frame.skin else (1.0, 0.0)  # selected, others
         for limb in range(limbs):
-            apart = float(gap[limb])
             selected = limb == frame.selected_limb
             looks.append(
                 LimbLook(
                     limb,
                     _MODEL,
                     ghost=True,
-                    tone=(*marks.MODEL_COLOR, 0.35 + 0.6 * apart),
-                    opacity=0.05 + (0.20 if selected else 0.13) * apart,
-                    edge=0.30 + 0.5 * apart,
-                    outline=(2.0 if selected else 1.2),
+                    tone=(*marks.MODEL_COLOR, 0.95 if selected else 0.75),
+                    opacity=0.24 if selected else 0.16,
+                    edge=0.80,
+                    outline=outlines[0] if selected else outlines[1],
+                    beside=beside,
                 )
             )
         return looks
-
-    def _gaps(self) -> FloatArray:
-        """(L,) 0 where the model's limb lies on the confirmed one .. 1 well apart."""
-        if self._frame.coordinates_confirmed is None:
-            return np.ones(len(self._robot.limbs))
-        tips = self.world.tip_poses("model") - self.world.tip_poses("confirmed")
-        distance = np.linalg.norm(tips[:, :3, 3], axis=1)
-        return np.asarray(
-            np.clip(
-                (distance - _GHOST_NEAR_M) / (_GHOST_FAR_M - _GHOST_NEAR_M), 0.0, 1.0
-            )
-        )
 
     def _lines(self, camera: OrbitCamera | None) -> marks.Lines:
         frame = self._frame

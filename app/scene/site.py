@@ -25,13 +25,22 @@ from app.scene.meshes import (
 )
 from models.numerics import FloatArray
 
-__all__ = ["SEABED_Z", "Obstacle", "seabed_height", "seabed_mesh", "site_mesh", "site_obstacles"]
+__all__ = [
+    "SEABED_Z",
+    "Obstacle",
+    "seabed_height",
+    "seabed_mesh",
+    "site_mesh",
+    "site_obstacles",
+]
 
 SEABED_Z = -0.62  # mean height of the sand below the hull's axis [m]
 
-_SAND = linear("#b9a988", 0.0)
-_ROCK = linear("#6f7470", 0.1)
-_PIPE = linear("#d8cfae", 0.3)
+_CENTRE_X = 0.2  # of the fine sand [m]
+
+_SAND = linear("#a59c8a", 0.0)
+_ROCK = linear("#676c69", 0.1)
+_PIPE = linear("#a7a48f", 0.25)
 _STEEL = linear("#8a9499", 0.5)
 _RED = linear("#d23c2e", 0.4)
 _CONCRETE = linear("#8e8d84", 0.05)
@@ -40,16 +49,17 @@ _PIPE_X, _PIPE_Z, _PIPE_RADIUS = 0.98, -0.47, 0.09
 _VALVE = np.array([0.98, -0.30, -0.16])
 _ROCKS = (
     # x, y, radius, flattening, seed
-    (0.60, 0.44, 0.17, 0.75, 1),
-    (0.40, 0.62, 0.10, 0.80, 2),
-    (0.78, 0.58, 0.08, 0.85, 3),
-    (0.42, -0.62, 0.12, 0.70, 4),
-    (-0.55, 0.95, 0.30, 0.62, 5),
-    (-1.35, -1.05, 0.36, 0.60, 6),
-    (2.10, 1.05, 0.55, 0.62, 7),
-    (1.75, -1.60, 0.34, 0.70, 8),
-    (-0.30, -1.30, 0.14, 0.70, 9),
-    (0.15, 1.45, 0.20, 0.65, 10),
+    (0.46, 0.64, 0.15, 0.75, 1),
+    (0.28, 0.86, 0.09, 0.80, 2),
+    (0.66, 0.74, 0.07, 0.85, 3),
+    (0.40, -0.66, 0.11, 0.70, 4),
+    (-0.75, 1.25, 0.30, 0.62, 5),
+    (-1.45, -1.15, 0.36, 0.60, 6),
+    (3.30, 2.30, 0.55, 0.62, 7),
+    (2.05, -1.50, 0.34, 0.70, 8),
+    (-0.30, -1.35, 0.14, 0.70, 9),
+    (3.60, -0.40, 0.42, 0.60, 10),
+    (1.55, 0.35, 0.09, 0.80, 11),
 )
 
 
@@ -76,31 +86,51 @@ def seabed_height(x: FloatArray, y: FloatArray) -> FloatArray:
     distance = np.hypot(x, y)
     swell = 0.025 * np.sin(1.7 * x + 0.4) * np.cos(1.3 * y - 0.8)
     dunes = 0.10 * np.sin(0.55 * x + 1.1) * np.sin(0.48 * y + 0.3)
-    return np.asarray(SEABED_Z + swell + dunes * np.clip((distance - 1.2) / 3.0, 0.0, 3.0))
+    return np.asarray(
+        SEABED_Z + swell + dunes * np.clip((distance - 1.2) / 3.0, 0.0, 3.0)
+    )
 
 
 def seabed_mesh() -> tuple[Mesh, Mesh]:
     """Sand about the robot, fine near and coarse far, out to where water hides it.
 
+    The near part is fine enough to carry shadows and the lamp's light at its vertices.
+    The gloss of its colours says how much grain shows there.
+
     Returns:
-        The near part, within 2.6 m, and the rest.
+        The near part, a square, and the rest.
     """
-    near = _sand(np.concatenate([[0.0], np.geomspace(0.12, 2.6, 26)]))
-    return near, _sand(np.geomspace(2.6, 40.0, 24))
+    reach = 2.4
+    ahead, across = np.linspace(-1.0, 1.0, 61), np.linspace(-1.0, 1.0, 61)
+    # closer together in the middle: 5 cm under the robot, 14 cm at the edge
+    ahead, across = (0.6 * line + 0.4 * line**3 for line in (ahead, across))
+    x, y = np.meshgrid(_CENTRE_X + reach * ahead, reach * across, indexing="ij")
+    near = _sand(x, y, wrap=False)
+    angle = np.linspace(0.0, 2.0 * math.pi, 64, endpoint=False) + math.pi / 64
+    square = reach / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))
+    ring = np.geomspace(1.0, 17.0, 26)[:, None]
+    # from the square's edge to a circle, a little under the near part where they meet
+    blend = np.clip((ring - 1.0) / 2.0, 0.0, 1.0)
+    radius = ring * ((1.0 - blend) * 0.985 * square + blend * reach)
+    far = _sand(_CENTRE_X + radius * np.cos(angle), radius * np.sin(angle), wrap=True)
+    far.position[: angle.size, 2] -= 0.004
+    return near, far
 
 
-def _sand(ring: FloatArray) -> Mesh:
-    angle = np.linspace(0.0, 2.0 * math.pi, 56, endpoint=False)
-    x = 0.2 + ring[:, None] * np.cos(angle)
-    y = ring[:, None] * np.sin(angle)
+def _sand(x: FloatArray, y: FloatArray, *, wrap: bool) -> Mesh:
     position = np.stack([x, y, seabed_height(x, y)], axis=-1)
-    mesh = grid(position, _SAND, wrap=True, flip=True)
+    mesh = grid(position, _SAND, wrap=wrap, flip=True)
     step = 1e-3
     east = (seabed_height(x + step, y) - seabed_height(x - step, y)) / (2.0 * step)
     north = (seabed_height(x, y + step) - seabed_height(x, y - step)) / (2.0 * step)
     normal = np.stack([-east, -north, np.ones_like(x)], axis=-1).reshape(-1, 3)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    return mesh._replace(normal=normal)
+    color = mesh.color.copy()
+    away = np.hypot(x - _CENTRE_X, y).ravel()
+    color[:, 3] = np.clip((2.6 - away) / 1.4, 0.0, 1.0)
+    drift = np.sin(2.3 * x + 1.1 * np.sin(1.9 * y)) * np.sin(1.7 * y + 0.6)
+    color[:, :3] *= 1.0 + 0.10 * drift.reshape(-1, 1)
+    return mesh._replace(normal=normal, color=color)
 
 
 def site_obstacles() -> tuple[Obstacle, ...]:
@@ -161,32 +191,31 @@ def _rocks() -> list[Mesh]:
             flat: float = flat,
         ) -> FloatArray:
             bumps = 1.0 + np.sin(unit @ waves.T + phases) @ strengths
-            return unit * bumps[:, None] * np.array([1.0, 1.0, flat])
+            return np.asarray(unit * bumps[:, None] * np.array([1.0, 1.0, flat]))
 
-        rock = ball(radius, _ROCK, 22, 14, shape)
-        # silt settles on what faces up
-        silt = np.clip(rock.normal[:, 2] - 0.45, 0.0, 1.0)[:, None] * 1.1
+        near = math.hypot(x, y) < 1.1
+        sides, rings = (22, 14) if near else (16, 10)
+        rock = ball(radius, _ROCK, sides, rings, shape)
         color = rock.color.copy()
-        color[:, :3] += silt * (np.asarray(_SAND[:3]) * 0.8 - color[:, :3])
-        color[:, :3] *= generator.uniform(0.8, 1.15)
+        grain = np.sin(rock.position / radius @ (5.0 * waves.T) + 2.0 * phases)
+        color[:, :3] *= 1.0 + 0.10 * grain.sum(axis=1, keepdims=True) / math.sqrt(7.0)
+        # silt settles on what faces up, and little light reaches the foot
+        silt = np.clip(rock.normal[:, 2] - 0.5, 0.0, 1.0)[:, None]
+        color[:, :3] += silt * (np.asarray(_SAND[:3]) * 0.7 - color[:, :3])
+        foot = np.clip(0.75 + 0.9 * rock.position[:, 2] / (radius * flat), 0.35, 1.0)
+        color[:, :3] *= foot[:, None] * generator.uniform(0.85, 1.15)
         rock = rock._replace(color=color)
         parts.append(move(rock, _pose(x, y, _rock_height(x, y, radius, flat))))
     return parts
 
 
 def _pipe() -> list[Mesh]:
-    run = lathe([(-9.0, _PIPE_RADIUS), (9.0, _PIPE_RADIUS)], _PIPE, 28)
-    cut = [
-        lathe([(a, _PIPE_RADIUS), (b, _PIPE_RADIUS)], _PIPE, 28)
-        for a, b in zip(
-            np.concatenate([[-9.0, -5.0, -3.0], np.linspace(-2.0, 2.0, 17)]),
-            np.concatenate([[-5.0, -3.0], np.linspace(-2.0, 2.0, 17), [5.0]]),
-            strict=True,
-        )
-    ]
-    del run
+    ends = np.concatenate(
+        [[-9.0, -5.0, -3.0], np.linspace(-2.0, 2.0, 11), [3.0, 5.0, 9.0]]
+    )
+    run = lathe([(float(end), _PIPE_RADIUS) for end in ends], _PIPE, 26)
     pose = pose_along((_PIPE_X, 0.0, _PIPE_Z), (0.0, 1.0, 0.0))
-    parts = [move(part, pose) for part in cut]
+    parts = [move(run, pose)]
     for y in (-1.15, 0.42, 1.9):
         flange = lathe(
             [
@@ -204,7 +233,7 @@ def _pipe() -> list[Mesh]:
                 (0.022, _PIPE_RADIUS),
             ],
             _STEEL,
-            28,
+            22,
         )
         parts.append(move(flange, pose_along((_PIPE_X, y, _PIPE_Z), (0.0, 1.0, 0.0))))
     for y in (-0.75, 1.1):
@@ -239,13 +268,13 @@ def _valve() -> list[Mesh]:
         24,
     )
     parts = [move(body, _pose(x, y, _PIPE_Z))]
-    angle = np.linspace(0.0, 2.0 * math.pi, 40, endpoint=False)
+    angle = np.linspace(0.0, 2.0 * math.pi, 36, endpoint=False)
     rim = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
-    parts.append(move(sweep(0.10 * rim, 0.011, _RED, 10, closed=True), _pose(x, y, z)))
+    parts.append(move(sweep(0.10 * rim, 0.011, _RED, 8, closed=True), _pose(x, y, z)))
     for k in range(5):
         a = 2.0 * math.pi * k / 5
         end = np.array([0.10 * math.cos(a), 0.10 * math.sin(a), 0.0])
-        spoke = sweep(np.stack([0.1 * end + [0, 0, -0.006], end]), 0.007, _RED, 8)
+        spoke = sweep(np.stack([0.1 * end + [0, 0, -0.006], end]), 0.007, _RED, 6)
         parts.append(move(spoke, _pose(x, y, z)))
     hub = lathe(
         [(-0.016, 0.0), (-0.016, 0.022), (0.012, 0.022), (0.014, 0.018), (0.014, 0.0)],

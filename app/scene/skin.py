@@ -198,9 +198,9 @@ def _tube(
     normal[..., 0], normal[..., 1] = np.cos(angle), np.sin(angle)
     shade = np.asarray(color)[None, None, :] * np.ones((rings, sides, 1))
     dorsal = np.cos(angle)[None, :, None]
-    shade[..., :3] *= np.where(dorsal > 0.0, 1.0 - 0.35 * dorsal, 1.0 - 0.1 * dorsal)
-    pale = np.clip(-np.cos(angle) - 0.55, 0.0, 1.0)[None, :, None] * 1.2
-    shade[..., :3] += pale * (np.array([0.85, 0.80, 0.72]) - shade[..., :3])
+    shade[..., :3] *= np.where(
+        dorsal > 0.0, 1.0 - 0.38 * dorsal**3, 1.0 - 0.22 * dorsal
+    )
     row = segment * (sections + 1) + along * sections
     return LimbMesh(
         np.repeat(row, sides),
@@ -289,7 +289,12 @@ def _housing(radius: float, window: Color, hood: float) -> Mesh:
         20,
     )
     ring = lathe(
-        [(-0.020, outer), (-0.019, outer + 0.0012), (-0.013, outer + 0.0012), (-0.012, outer)],
+        [
+            (-0.020, outer),
+            (-0.019, outer + 0.0012),
+            (-0.013, outer + 0.0012),
+            (-0.012, outer),
+        ],
         _METAL,
         20,
     )

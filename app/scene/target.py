@@ -17,7 +17,7 @@ from app.errors import DeviceError
 # It reads this when the first context is made.
 os.environ.setdefault("LP_NUM_THREADS", "1")
 
-import moderngl  # noqa: E402
+import moderngl
 
 __all__ = ["Target", "is_software", "open_context"]
 
@@ -32,8 +32,9 @@ def open_context() -> Any:
         DeviceError: there is no such OpenGL here.
     """
     try:
-        return moderngl.create_context(standalone=True, backend="egl", require=330)
-    except Exception as problem:  # noqa: BLE001  glcontext raises a bare Exception
+        settings: Any = {"backend": "egl", "require": 330}
+        return moderngl.create_context(standalone=True, **settings)
+    except Exception as problem:  # glcontext raises nothing more special
         raise DeviceError(
             f"OpenGL 3.3 could not be opened through EGL ({problem}); the scene needs "
             "it. Install the graphics driver, or Mesa's software one: "

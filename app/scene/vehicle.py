@@ -24,6 +24,7 @@ from app.scene.meshes import (
     pose_along,
     sweep,
 )
+from models.numerics import FloatArray
 
 __all__ = ["hull_mesh"]
 
@@ -31,7 +32,7 @@ _SHELL = linear("#cdd5d6", 0.35)
 _DARK = linear("#3c464c", 0.3)
 _MANTLE = linear("#5b6f78", 0.55)
 _RAIL = linear("#9aa5a8", 0.6)
-_FIN = linear("#7d929b", 0.4)
+_FIN = linear("#5d7480", 0.4)
 _YELLOW = linear("#f0b429", 0.3)
 _GLASS = linear("#0b1a22", 1.0)
 
@@ -81,9 +82,9 @@ def _body(length: float, radius: float) -> list[Mesh]:
             (0.0, 0.885 * r),
         ],
         _SHELL,
-        48,
+        36,
     )
-    plate = lathe([(0.0, 0.885 * r), (0.002, 0.87 * r), (0.002, 0.0)], _DARK, 48)
+    plate = lathe([(0.0, 0.885 * r), (0.002, 0.87 * r), (0.002, 0.0)], _DARK, 36)
     band = lathe(
         [
             (-0.148 * u, 0.998 * r),
@@ -92,10 +93,10 @@ def _body(length: float, radius: float) -> list[Mesh]:
             (-0.126 * u, 1.004 * r),
         ],
         _YELLOW,
-        48,
+        36,
     )
     neck = lathe([(-0.29 * u, 0.70 * r), (-0.24 * u, 0.70 * r)], _DARK, 36)
-    mantle_points = 22
+    mantle_points = 18
     mantle = []
     for k in range(mantle_points):
         t = k / (mantle_points - 1)  # 0 at the tail end
@@ -107,7 +108,7 @@ def _body(length: float, radius: float) -> list[Mesh]:
         (lip[0] + 0.008 * u, lip[1] + 0.01 * r),
         (lip[0] + 0.008 * u, lip[1] - 0.03 * r),
     ]
-    skin = _ribbed(lathe(mantle, _MANTLE, 48))
+    skin = _ribbed(lathe(mantle, _MANTLE, 40))
     tail = lathe(
         [
             (-1.0 * u, 0.0),
@@ -161,13 +162,12 @@ def _rails(length: float, radius: float) -> list[Mesh]:
         outward = np.array([0.0, math.cos(angle), math.sin(angle)])
         path = np.array(
             [
-                [x, 0.0, 0.0]
-                + (_mantle_radius(x, length, radius) + 0.006) * outward
+                [x, 0.0, 0.0] + (_mantle_radius(x, length, radius) + 0.006) * outward
                 for x in np.linspace(-0.90, -0.275, 12) * length
             ]
         )
         front = np.array([[-0.235 * length, 0.0, 0.0] + 0.86 * radius * outward])
-        parts.append(sweep(np.concatenate([path, front]), 0.0075, _RAIL, 8))
+        parts.append(sweep(np.concatenate([path, front]), 0.0075, _RAIL, 6))
     return parts
 
 
@@ -232,8 +232,8 @@ def _dorsal_fin(length: float, radius: float) -> list[Mesh]:
     for k in range(5):
         x = root - 0.055 - 0.030 * k
         for side in (-1.0, 1.0):
-            pose = pose_along((x, side * 0.0075, base + 0.042), (0.0, side, 0.0))
-            parts.append(move(ball(0.0055, glow, 8, 6), pose))
+            pose = pose_along((x, side * 0.0082, base + 0.042), (0.0, side, 0.0))
+            parts.append(move(ball(0.0045, glow, 8, 5), pose))
     return parts
 
 
@@ -246,15 +246,15 @@ def _eye(radius: float, side: float) -> list[Mesh]:
     socket = lathe(
         [(0.0, 0.047), (0.020, 0.045), (0.026, 0.041), (0.026, 0.041), (0.027, 0.033)],
         _DARK,
-        28,
+        20,
     )
     dome = lathe(
         [
             (0.027 + 0.030 * math.sin(a), 0.034 * math.cos(a))
-            for a in np.linspace(0.0, 0.5 * math.pi, 8)
+            for a in np.linspace(0.0, 0.5 * math.pi, 7)
         ],
         _GLASS,
-        28,
+        20,
     )
     return [move(socket, pose), move(dome, pose)]
 
@@ -308,7 +308,7 @@ def _flange(limb_radius: float) -> Mesh:
             (0.012, limb_radius - 0.002),
         ],
         _RAIL,
-        28,
+        22,
     )
     parts = [ring]
     for k in range(8):
@@ -318,11 +318,11 @@ def _flange(limb_radius: float) -> Mesh:
             (limb_radius + 0.005) * math.sin(angle),
             0.012,
         )
-        parts.append(move(ball(0.0026, _DARK, 6, 4), _at(where)))
+        parts.append(move(ball(0.0026, _DARK, 5, 2), _at(where)))
     return merge(parts)
 
 
-def _at(where: tuple[float, float, float]) -> np.ndarray:  # type: ignore[type-arg]
+def _at(where: tuple[float, float, float]) -> FloatArray:
     pose = np.eye(4)
     pose[:3, 3] = where
     return pose
