@@ -3,6 +3,8 @@
 State is never told by colour alone: every lamp carries words, and alarms are filled.
 """
 
+import os
+
 from PyQt6.QtGui import QColor, QFont, QGuiApplication
 
 __all__ = [
@@ -48,7 +50,13 @@ def color(name: str, alpha: float = 1.0) -> QColor:
 
 
 def base_pixel_size() -> int:
-    """Size of ordinary text for this screen [px]: 12 on a laptop, 16 at 1440 lines."""
+    """Size of ordinary text [px]: 12 on a laptop's screen, 16 on 1440 lines.
+
+    LIMBLINK_TEXT_PX sets another, 9 to 24, for eyes or screens that want it.
+    """
+    wanted = os.environ.get("LIMBLINK_TEXT_PX", "")
+    if wanted.isdigit():
+        return max(9, min(24, int(wanted)))
     screen = QGuiApplication.primaryScreen()
     lines = screen.availableGeometry().height() if screen is not None else 768
     return max(12, min(17, round(12 + (lines - 768) * 4 / 672)))

@@ -261,6 +261,7 @@ class ConsoleWindow(QMainWindow):
         self._notice.setMinimumWidth(1)
         self._notice.setAccessibleName("what to do now")
         self._act = QPushButton("")
+        self._act.setObjectName("act")
         self._act.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._act.clicked.connect(self._do_action)
         self._act.hide()
