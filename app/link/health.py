@@ -200,19 +200,29 @@ class ClockOffset:
         self._window_ns = window_ns
         self._bounds: deque[tuple[int, int, int]] = deque()  # (time, low, high)
         self._offset_ns = 0
+        self._guess: tuple[int, int] | None = None  # since when, least apparent age
         self._slack_ns = 2 * NS_PER_MS  # stamps are rounded, threads are late
 
-    def guess(self, apparent_age_ns: int, delay_ns: int) -> None:
-        """Take a one-way frame, before any exchange: believe only a wild offset.
+    def guess(self, now_ns: int, apparent_age_ns: int, delay_ns: int) -> None:
+        """Take a frame that answers nothing, before any exchange.
+
+        A wild offset is believed at once. A smaller one only where the peer has
+        answered nothing for 2 s: it may be refusing us for the time of our stamps.
 
         Args:
-            apparent_age_ns: our time of reception minus the peer's stamp [ns].
+            now_ns: our time of reception [ns].
+            apparent_age_ns: `now_ns` minus the peer's stamp [ns].
             delay_ns: one-way delay that is likely [ns].
         """
         if self._bounds:
             return
-        wild = apparent_age_ns < -NS_PER_S or apparent_age_ns > 3600 * NS_PER_S
-        self._offset_ns = delay_ns - apparent_age_ns if wild else 0
+        if self._guess is None:
+            self._guess = (now_ns, apparent_age_ns)
+        first_ns, least_ns = self._guess
+        self._guess = (first_ns, min(least_ns, apparent_age_ns))
+        wild = not -NS_PER_S < apparent_age_ns < delay_ns + 3 * NS_PER_S
+        if wild or now_ns - first_ns > 2 * NS_PER_S:
+            self._offset_ns = delay_ns - self._guess[1]
 
     def note(self, now_ns: int, apparent_age_ns: int, rtt_ns: int) -> None:
         """Take an exchange.

@@ -1,11 +1,12 @@
 """When the next frame may go, and for which limb, so that no queue ever grows.
 
-Two limits hold together. A rate budget, 80 % of the share of the link's bit rate that
-this side may use, where that rate is known. And a backoff from measured delay: where
-the least of the last round trips has grown clearly above the least of the last
-seconds, packets are waiting somewhere, and the rate is cut. The second works without
-any knowledge of the link. No credit is saved up: after a pause one frame goes, not a
-burst.
+Three limits hold together. A rate budget: 80 % of the share of the link's bit rate that
+this side may use, where that rate is known. A backoff from measured delay: where the
+least of the last round trips lies clearly above the least of the last minute, packets
+are waiting somewhere, and the rate is cut. And, unless the bit rate is certain, a limit
+on the frames in flight, which holds even where no answer comes. The last two need no
+knowledge of the link, but answers: see `Pacer.echo`. No credit is saved up: after a
+pause one frame goes, not a burst.
 """
 
 from collections import deque
@@ -20,11 +21,14 @@ __all__ = ["PaceBudget", "Pacer", "budget_for"]
 _USE = 0.8  # of the share; the rest absorbs jitter of the sender's own clock
 _STILL = 0.02  # rad: a limb at rest is served as if it moved this much
 _SLACK_NS = 2 * NS_PER_MS  # a sender polled every 1-2 ms keeps its mean rate
-_BASE_WINDOW_NS = 10 * NS_PER_S
+_BASE_WINDOW_NS = 60 * NS_PER_S
 _RECENT = 6  # round trips whose least is compared, so that jitter is no queue
 _GROWTH_NS = 40 * NS_PER_MS
 _GROWTH_SHARE = 0.15  # of the least round trip
-_CUT, _RAISE, _LEAST = 0.7, 1.08, 0.02
+_CUT, _RAISE, _LEAST, _START = 0.7, 1.15, 0.001, 0.02
+_IN_FLIGHT_SHARE, _IN_FLIGHT_MORE = 1.25, 3.0  # of what the base round trip holds
+_RATE_WINDOW_NS = 5 * NS_PER_S
+_PROBE_NS = NS_PER_S  # without answers, so often a frame goes all the same
 _MIN_PERIOD_NS = 20 * NS_PER_MS
 
 
@@ -37,12 +41,15 @@ class PaceBudget:
         share: part of it that this side may use; 0.5 on a shared medium.
         overhead_bytes: what the link adds to every packet.
         limb_hz: greatest rate of frames of one limb.
+        certain: the bit rate is sure, as an emulator's is; else it is an expectation,
+            and the frames in flight are limited too.
     """
 
     bandwidth_bps: float | None = None
     share: float = 1.0
     overhead_bytes: int = 0
     limb_hz: float = 50.0
+    certain: bool = True
 
     def bytes_per_s(self) -> float | None:
         """Return the bytes, overhead included, that may go in a second."""
@@ -74,11 +81,13 @@ class Pacer:
         self._next_ns = 0
         self._limb_sent_ns: list[int | None] = [None] * limbs
         self._interval_ns = [float(_MIN_PERIOD_NS)] * limbs
-        self._backoff = 1.0
         self._changed_ns: int | None = None
+        self._first_ns: int | None = None
         self._recent: deque[int] = deque(maxlen=_RECENT)
         self._least: deque[tuple[int, int]] = deque()  # (time, rtt), rtt rising
-        self._sends: deque[int] = deque(maxlen=64)
+        self._sends: deque[int] = deque(maxlen=4096)
+        self._in_flight: deque[int] = deque(maxlen=4096)
+        self._backoff = self._first_backoff()
 
     def configure(self, budget: PaceBudget) -> None:
         """Take up another budget; what was measured on the old link is forgotten."""
@@ -91,8 +100,9 @@ class Pacer:
 
     def rebase(self) -> None:
         """Forget round trips and backoff: the link's delay is known to have changed."""
-        self._backoff = 1.0
+        self._backoff = self._first_backoff()
         self._changed_ns = None
+        self._in_flight.clear()
         self._recent.clear()
         self._least.clear()
 
@@ -101,8 +111,22 @@ class Pacer:
         self.configure(replace(self.budget, bandwidth_bps=bandwidth_bps, share=1.0))
 
     def ready(self, now_ns: int) -> bool:
-        """Return whether the budget lets a frame go now."""
-        return now_ns >= self._next_ns
+        """Return whether a frame may go now, of whichever limb."""
+        if now_ns < self._next_ns:
+            return False
+        if self.budget.certain and self.budget.bandwidth_bps is not None:
+            return True
+        if not self._least or not self._in_flight:
+            return True  # nothing is known of answers, or all were answered
+        base_ns = self._least[0][1]
+        hz = self._backoff * self.budget.limb_hz * len(self._limb_sent_ns)
+        room = _IN_FLIGHT_SHARE * hz * base_ns / NS_PER_S + _IN_FLIGHT_MORE
+        if len(self._in_flight) < room:
+            return True
+        return now_ns - self._in_flight[-1] >= max(_PROBE_NS, 2 * base_ns)
+
+    def _first_backoff(self) -> float:
+        return _START if self.budget.bandwidth_bps is None else 1.0
 
     @property
     def backoff(self) -> float:
@@ -110,11 +134,13 @@ class Pacer:
         return self._backoff
 
     def send_hz(self, now_ns: int) -> float:
-        """Return the frames a second, over the last 64 frames or 5 s."""
-        recent = [sent for sent in self._sends if now_ns - sent <= 5 * NS_PER_S]
-        if len(recent) < 2:
-            return float(len(recent)) / 5.0
-        return len(recent) * NS_PER_S / max(now_ns - recent[0], NS_PER_MS)
+        """Return the frames a second over the last 5 s."""
+        while self._sends and now_ns - self._sends[0] > _RATE_WINDOW_NS:
+            self._sends.popleft()
+        if self._first_ns is None:
+            return 0.0
+        elapsed_ns = min(_RATE_WINDOW_NS, max(now_ns - self._first_ns, NS_PER_S))
+        return len(self._sends) * NS_PER_S / elapsed_ns
 
     def period_ms(self, limb: int) -> float:
         """Return the time expected between frames of a limb [ms]."""
@@ -127,9 +153,10 @@ class Pacer:
             now_ns: present time [ns].
             change: (L,) how far each limb has moved since its last frame [rad].
         """
-        if now_ns < self._next_ns:
+        if not self.ready(now_ns):
             return -1
-        cap_ns = NS_PER_S / (self.budget.limb_hz * self._cap_factor())
+        # The backoff bears on the cap too: a bit rate that is known may be wrong.
+        cap_ns = NS_PER_S / (self.budget.limb_hz * self._backoff)
         best, best_score = -1, 0.0
         for limb, sent_ns in enumerate(self._limb_sent_ns):
             if sent_ns is None:
@@ -156,6 +183,9 @@ class Pacer:
             cost_ns = size * NS_PER_S / (rate * self._backoff)
             self._next_ns = max(self._next_ns, now_ns - _SLACK_NS) + round(cost_ns)
         self._sends.append(now_ns)
+        if self._first_ns is None:
+            self._first_ns = now_ns
+        self._in_flight.append(now_ns)
         if limb < 0:
             return
         last_ns = self._limb_sent_ns[limb]
@@ -164,8 +194,17 @@ class Pacer:
             self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
         self._limb_sent_ns[limb] = now_ns
 
-    def echo(self, now_ns: int, rtt_ns: int) -> None:
-        """Report a round trip, the peer's own waiting taken off [ns]."""
+    def echo(self, now_ns: int, rtt_ns: int, hold_ns: int = 0) -> None:
+        """Report an answer.
+
+        Args:
+            now_ns: when it came [ns].
+            rtt_ns: round trip, the peer's own waiting taken off [ns].
+            hold_ns: that waiting [ns].
+        """
+        sent_ns = now_ns - rtt_ns - hold_ns
+        while self._in_flight and self._in_flight[0] <= sent_ns:
+            self._in_flight.popleft()
         self._recent.append(rtt_ns)
         while self._least and self._least[-1][1] >= rtt_ns:
             self._least.pop()
@@ -186,7 +225,3 @@ class Pacer:
     def _change(self, now_ns: int, backoff: float) -> None:
         self._backoff = backoff
         self._changed_ns = now_ns
-
-    def _cap_factor(self) -> float:
-        """The backoff bears on the limbs' cap where no bit rate is known."""
-        return self._backoff if self.budget.bandwidth_bps is None else 1.0

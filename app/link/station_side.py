@@ -96,7 +96,8 @@ class StationSide:
         share = 0.5 if duplex == "half" else 1.0
         self._bandwidth_bps = down_bps
         self._uplink_bps = share * up_bps
-        self.pacer.configure(PaceBudget(down_bps, share, overhead))
+        certain = self._status is not None  # an emulator does what it says
+        self.pacer.configure(PaceBudget(down_bps, share, overhead, certain=certain))
         if min(down_bps, up_bps) < _SLOW_BPS:
             self.codec.profile = Profile.COMPACT
         if name != self._name:
@@ -135,7 +136,8 @@ class StationSide:
         apparent_age_ns = now_ns - frame.generated_ns
         sent = self._sent.get(frame.echo_sequence)
         if sent is None:
-            self.clock.guess(apparent_age_ns, round(self._settings[0] * NS_PER_MS))
+            delay_ns = round(self._settings[0] * NS_PER_MS)
+            self.clock.guess(now_ns, apparent_age_ns, delay_ns)
             return
         sent_ns, commanded_ns = sent
         hold_known = math.isfinite(frame.echo_hold_ms)
@@ -147,7 +149,7 @@ class StationSide:
         generated_ns = frame.generated_ns - self.clock.offset_ns
         self._command_age_ms = max(0, generated_ns - commanded_ns) / NS_PER_MS
         if hold_known:
-            self.pacer.echo(now_ns, rtt_ns)
+            self.pacer.echo(now_ns, rtt_ns, hold_ns)
 
     def _take(self, now_ns: int, frame: TelemetryFrame) -> None:
         generated_ns = frame.generated_ns - self.clock.offset_ns
