@@ -14,7 +14,7 @@ from models.numerics import FloatArray, kernel
 from models.robot import RobotModel
 from models.workspace import RodWork
 
-__all__ = ["limb_weight_load", "section_hydrodynamics", "segment_weight_moments"]
+__all__ = ["limb_weight_load", "section_hydrodynamics"]
 
 _PI = 3.141592653589793
 
@@ -49,58 +49,6 @@ def section_hydrodynamics(
 
 
 @kernel
-def segment_weight_moments(
-    model: RobotModel,
-    segment: int,
-    delta_x: float,
-    delta_y: float,
-    length: float,
-    moment_out: FloatArray,
-) -> None:
-    """Submerged mass of a segment, its first moment and that moment's derivatives.
-
-    Args:
-        model: the robot.
-        segment: index in the robot.
-        delta_x: θ cos φ [rad].
-        delta_y: θ sin φ [rad].
-        length: arc length ℓ [m].
-        moment_out: (13,) mass less displaced water [kg]; first moment about the
-            segment's start in the frame there [kg m]; its derivatives by Δx and Δy
-            [kg m/rad] and by δℓ [kg].
-    """
-    for i in range(13):
-        moment_out[i] = 0.0
-    rest = model.segment_length[segment]
-    excess = model.density[segment] - model.water_density[0]
-    r0 = model.segment_radius[segment, 0]
-    slope = model.segment_radius[segment, 1] - r0
-    for p in range(model.quadrature_node.size):
-        sigma = model.quadrature_node[p]
-        radius = r0 + slope * sigma
-        mass = excess * _PI * radius * radius * rest * model.quadrature_weight[p]
-        x = sigma * delta_x
-        y = sigma * delta_y
-        a, b, _, a1, b1, _, _, _, _ = arc_coefficients(x * x + y * y)
-        by_length = mass * sigma
-        lever = by_length * length
-        by_bend = lever * sigma
-        moment_out[0] += mass
-        moment_out[1] += lever * a * x
-        moment_out[2] += lever * a * y
-        moment_out[3] += lever * b
-        moment_out[4] += by_bend * (a + 2.0 * a1 * x * x)
-        moment_out[5] += by_bend * 2.0 * a1 * x * y
-        moment_out[6] += by_bend * 2.0 * b1 * x
-        moment_out[7] += by_bend * 2.0 * a1 * x * y
-        moment_out[8] += by_bend * (a + 2.0 * a1 * y * y)
-        moment_out[9] += by_bend * 2.0 * b1 * y
-        moment_out[10] += by_length * a * x
-        moment_out[11] += by_length * a * y
-        moment_out[12] += by_length * b
-
-
-@kernel
 def limb_weight_load(
     model: RobotModel,
     limb: int,
@@ -128,75 +76,81 @@ def limb_weight_load(
     gy = base[0, 1] * gravity[0] + base[1, 1] * gravity[1] + base[2, 1] * gravity[2]
     gz = base[0, 2] * gravity[0] + base[1, 2] * gravity[1] + base[2, 2] * gravity[2]
     for k in range(count):
-        row = work.segment_load[k]
         x = coordinates[k, 0]
         y = coordinates[k, 1]
-        length = model.segment_length[first + k] + coordinates[k, 2]
-        segment_weight_moments(model, first + k, x, y, length, row)
-        row[13] = gx
-        row[14] = gy
-        row[15] = gz
+        rest = model.segment_length[first + k]
+        length = rest + coordinates[k, 2]
+        excess = model.density[first + k] - model.water_density[0]
+        r0 = model.segment_radius[first + k, 0]
+        slope = model.segment_radius[first + k, 1] - r0
+        # sums over the segment: mass, first moment (sx, sy, sz), gravity times the
+        # first moment's derivatives by Δx, Δy and δℓ
+        total = sx = sy = sz = by_x = by_y = by_l = 0.0
+        for p in range(model.quadrature_node.size):
+            sigma = model.quadrature_node[p]
+            radius = r0 + slope * sigma
+            mass = excess * _PI * radius * radius * rest * model.quadrature_weight[p]
+            px = sigma * x
+            py = sigma * y
+            a, b, _, a1, b1, _, _, _, _ = arc_coefficients(px * px + py * py)
+            along = px * gx + py * gy
+            rise = 2.0 * (a1 * along + b1 * gz)
+            lever = mass * sigma * length
+            total += mass
+            sx += lever * a * px
+            sy += lever * a * py
+            sz += lever * b
+            by_x += lever * sigma * (a * gx + rise * px)
+            by_y += lever * sigma * (a * gy + rise * py)
+            by_l += mass * sigma * (a * along + b * gz)
+        load = work.segment_load
+        load[k, 0] = total * gx
+        load[k, 1] = total * gy
+        load[k, 2] = total * gz
+        load[k, 3] = sy * gz - sz * gy
+        load[k, 4] = sz * gx - sx * gz
+        load[k, 5] = sx * gy - sy * gx
+        load_out[3 * k] = by_x
+        load_out[3 * k + 1] = by_y
+        load_out[3 * k + 2] = by_l
         # g in the end frame: R^T g with R = 1 + [w]ₓ b + (w w^T - u) a, w = (-y, x, 0)
         a, b, _, _, _, _, _, _, _ = arc_coefficients(x * x + y * y)
         along = x * gx + y * gy
         turn = b * gz + a * along
-        gx = gx - turn * x
-        gy = gy - turn * y
-        gz = gz + b * along - a * (x * x + y * y) * gz
+        gx -= turn * x
+        gy -= turn * y
+        gz += b * along - a * (x * x + y * y) * gz
     fx = fy = fz = 0.0  # force of all beyond, at the segment's end, in the end frame
     nx = ny = nz = 0.0  # its moment about that end
     for k in range(count - 1, -1, -1):
-        row = work.segment_load[k]
         x = coordinates[k, 0]
         y = coordinates[k, 1]
         length = model.segment_length[first + k] + coordinates[k, 2]
-        a, b, c, a1, b1, _, _, _, _ = arc_coefficients(x * x + y * y)
+        u = x * x + y * y
+        a, b, c, a1, b1, _, _, _, _ = arc_coefficients(u)
         # into the frame of the start
         along = x * fx + y * fy
         turn = b * fz - a * along
-        fx, fy, fz = (
-            fx + turn * x,
-            fy + turn * y,
-            fz - b * along - a * (x * x + y * y) * fz,
-        )
+        fx += turn * x
+        fy += turn * y
+        fz -= b * along + a * u * fz
         along = x * nx + y * ny
         turn = b * nz - a * along
-        nx, ny, nz = (
-            nx + turn * x,
-            ny + turn * y,
-            nz - b * along - a * (x * x + y * y) * nz,
-        )
-        gx = row[13]
-        gy = row[14]
-        gz = row[15]
+        nx += turn * x
+        ny += turn * y
+        nz -= b * along + a * u * nz
         along = x * fx + y * fy
         rise = 2.0 * (a1 * along + b1 * fz)
         spin = c * (x * nx + y * ny) + a * nz
-        load_out[3 * k] = (
-            row[4] * gx
-            + row[5] * gy
-            + row[6] * gz
-            + length * (a * fx + rise * x)
-            + ny
-            - y * spin
-        )
-        load_out[3 * k + 1] = (
-            row[7] * gx
-            + row[8] * gy
-            + row[9] * gz
-            + length * (a * fy + rise * y)
-            - nx
-            + x * spin
-        )
-        load_out[3 * k + 2] = (
-            row[10] * gx + row[11] * gy + row[12] * gz + a * along + b * fz
-        )
+        load_out[3 * k] += length * (a * fx + rise * x) + ny - y * spin
+        load_out[3 * k + 1] += length * (a * fy + rise * y) - nx + x * spin
+        load_out[3 * k + 2] += a * along + b * fz
         px = length * a * x
         py = length * a * y
         pz = length * b
-        nx += py * fz - pz * fy + row[2] * gz - row[3] * gy
-        ny += pz * fx - px * fz + row[3] * gx - row[1] * gz
-        nz += px * fy - py * fx + row[1] * gy - row[2] * gx
-        fx += row[0] * gx
-        fy += row[0] * gy
-        fz += row[0] * gz
+        nx += py * fz - pz * fy + work.segment_load[k, 3]
+        ny += pz * fx - px * fz + work.segment_load[k, 4]
+        nz += px * fy - py * fx + work.segment_load[k, 5]
+        fx += work.segment_load[k, 0]
+        fy += work.segment_load[k, 1]
+        fz += work.segment_load[k, 2]

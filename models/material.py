@@ -14,40 +14,9 @@ shear, the softening of the elastomer and the change of radius by stretch.
 from models.numerics import kernel
 from models.robot import RobotModel
 
-__all__ = ["mean_area", "mean_second_moment", "segment_material"]
+__all__ = ["segment_material"]
 
 _PI = 3.141592653589793
-
-
-@kernel
-def mean_area(radius_start: float, radius_end: float) -> float:
-    """Average the section's area over a linear taper.
-
-    Args:
-        radius_start: radius at the segment's start [m].
-        radius_end: radius at its end [m].
-
-    Returns:
-        Area [m2].
-    """
-    r0, r1 = radius_start, radius_end
-    return _PI * (r0 * r0 + r0 * r1 + r1 * r1) / 3.0
-
-
-@kernel
-def mean_second_moment(radius_start: float, radius_end: float) -> float:
-    """Average the section's second moment of area π r⁴/4 over a linear taper.
-
-    Args:
-        radius_start: radius at the segment's start [m].
-        radius_end: radius at its end [m].
-
-    Returns:
-        Second moment about a diameter [m4].
-    """
-    r0, r1 = radius_start, radius_end
-    s0, s1 = r0 * r0, r1 * r1
-    return 0.25 * _PI * (s0 * s0 + s1 * s1 + r0 * r1 * (s0 + s1) + s0 * s1) / 5.0
 
 
 @kernel
@@ -68,8 +37,12 @@ def segment_material(
     r0 = model.segment_radius[segment, 0]
     r1 = model.segment_radius[segment, 1]
     length = model.segment_length[segment]
-    area = mean_area(r0, r1) / length
-    moment = mean_second_moment(r0, r1) / length
+    # π r² and π r⁴/4, averaged over a linear taper, over the length
+    s0 = r0 * r0
+    s1 = r1 * r1
+    area = _PI * (s0 + r0 * r1 + s1) / (3.0 * length)
+    moment = 0.25 * _PI * (s0 * s0 + s1 * s1 + r0 * r1 * (s0 + s1) + s0 * s1)
+    moment /= 5.0 * length
     young = model.young_modulus[segment]
     viscous = 3.0 * model.viscosity[segment]
     return (

@@ -8,9 +8,9 @@ Linearly implicit Euler at the equations of `models.motion`:
 
 with K, D of `models.material`, drag linear in v at the present |v|, and each tendon a
 cable between limb and winch: τ = clip(k s + d ṡ, 0, limit) at the end of the step, s
-its stretch, G_k = Σ k J Jᵀ and G_c = Σ d J Jᵀ over those within their bounds. Which ones
-those are is solved with the step (semismooth Newton). A cable that is slack or slips at
-its limit never gives the limb more work than its stretch had taken.
+its stretch, G_k = Σ k J Jᵀ and G_c = Σ d J Jᵀ over those within bounds. Which ones
+those are is solved with the step (semismooth Newton). A cable that is slack or slips
+at its limit never gives the limb more work than its stretch had taken.
 
 Elasticity, viscosity, drag and cables take energy out for any period; the Coriolis
 forces and the change of M are explicit, first order in the period. Numerical damping of

@@ -71,11 +71,8 @@ def servo_advance(
 
 
 @kernel
-def _solve_free(work: RodWork, count: int) -> int:
-    """Minimise over the free tensions, the others fixed; result in velocity_change.
-
-    Returns 0, or 1 where the matrix of the free ones is not positive.
-    """
+def _gather_free(work: RodWork, count: int) -> int:
+    """Write the system of the free tensions, the others fixed; returns their number."""
     free = 0
     for i in range(count):
         if work.quad_state[i] != _FREE:
@@ -91,7 +88,7 @@ def _solve_free(work: RodWork, count: int) -> int:
                 total -= work.quad_matrix[i, j] * work.quad_value[j]
         work.velocity_change[free] = total
         free += 1
-    return cholesky_solve(work.system, work.velocity_change, free)
+    return free
 
 
 @kernel
@@ -128,7 +125,8 @@ def _bounded_minimum(work: RodWork, count: int) -> int:
             return 0
         work.quad_state[best] = _FREE
         for _ in range(count + 1):
-            if _solve_free(work, count) != 0:
+            free = _gather_free(work, count)
+            if cholesky_solve(work.system, work.velocity_change, free) != 0:
                 return 1
             fraction = 1.0
             stop = -1
@@ -167,55 +165,69 @@ def _bounded_minimum(work: RodWork, count: int) -> int:
 
 
 @kernel
-def _segment_tensions(model: RobotModel, limb: int, segment: int, work: RodWork) -> int:
+def _own_tendons(model: RobotModel, limb: int, segment: int, work: RodWork) -> int:
+    """List the tendons tied at a segment's end and take those beyond off the load."""
+    tendon = model.limb_tendon_start[limb]
+    count = 0
+    for i in range(model.limb_tendon_start[limb + 1] - tendon):
+        tied = model.tendon_termination[tendon + i]
+        if tied == segment:
+            work.quad_index[count] = i
+            count += 1
+        elif tied > segment:
+            for j in range(3 * segment, 3 * segment + 3):
+                work.load[j] -= work.tendon_jacobian[i, j] * work.tendon_tension[i]
+    return count
+
+
+@kernel
+def _segment_tensions(
+    model: RobotModel, limb: int, segment: int, work: RodWork
+) -> None:
     """Tensions of the tendons tied at the end of one segment; those beyond are known.
 
-    Reads the wanted generalised forces in load and writes tendon_tension.
+    Reads the wanted generalised forces in load, leaves there what stays unbalanced.
     """
     bending, axial, _, _ = segment_material(
         model, model.limb_segment_start[limb] + segment
     )
-    rest = model.segment_length[model.limb_segment_start[limb] + segment]
+    axial *= model.segment_length[model.limb_segment_start[limb] + segment]
     weight_bend = 1.0 / (bending * bending)
-    weight_axial = _AXIAL_WEIGHT / (axial * axial * rest * rest)
-    tendon = model.limb_tendon_start[limb]
-    tendons = model.limb_tendon_start[limb + 1] - tendon
-    wanted_x = work.load[3 * segment]
-    wanted_y = work.load[3 * segment + 1]
-    wanted_l = work.load[3 * segment + 2]
-    jacobian = work.tendon_jacobian
-    count = 0
-    for i in range(tendons):
-        if model.tendon_termination[tendon + i] > segment:
-            wanted_x -= jacobian[i, 3 * segment] * work.tendon_tension[i]
-            wanted_y -= jacobian[i, 3 * segment + 1] * work.tendon_tension[i]
-            wanted_l -= jacobian[i, 3 * segment + 2] * work.tendon_tension[i]
-        elif model.tendon_termination[tendon + i] == segment:
-            work.quad_index[count] = i
-            count += 1
+    weight_axial = _AXIAL_WEIGHT / (axial * axial)
     small = _CO_CONTRACTION * weight_axial
+    tendon = model.limb_tendon_start[limb]
+    jacobian = work.tendon_jacobian
+    column = 3 * segment
+    count = _own_tendons(model, limb, segment, work)
     for r in range(count):
         i = work.quad_index[r]
         high = model.tendon_tension_limit[tendon + i]
         low = min(model.tendon_pretension[tendon + i], high)
-        x = weight_bend * jacobian[i, 3 * segment]
-        y = weight_bend * jacobian[i, 3 * segment + 1]
-        z = weight_axial * jacobian[i, 3 * segment + 2]
+        x = weight_bend * jacobian[i, column]
+        y = weight_bend * jacobian[i, column + 1]
+        z = weight_axial * jacobian[i, column + 2]
         work.quad_low[r] = low
         work.quad_high[r] = high
-        work.quad_vector[r] = x * wanted_x + y * wanted_y + z * wanted_l + small * low
+        work.quad_vector[r] = (
+            x * work.load[column]
+            + y * work.load[column + 1]
+            + z * work.load[column + 2]
+            + small * low
+        )
         for c in range(count):
             j = work.quad_index[c]
             work.quad_matrix[r, c] = (
-                x * jacobian[j, 3 * segment]
-                + y * jacobian[j, 3 * segment + 1]
-                + z * jacobian[j, 3 * segment + 2]
+                x * jacobian[j, column]
+                + y * jacobian[j, column + 1]
+                + z * jacobian[j, column + 2]
             )
         work.quad_matrix[r, r] += small
-    status = _bounded_minimum(work, count)
+    _bounded_minimum(work, count)
     for r in range(count):
-        work.tendon_tension[work.quad_index[r]] = work.quad_value[r]
-    return status
+        i = work.quad_index[r]
+        work.tendon_tension[i] = work.quad_value[r]
+        for j in range(column, column + 3):
+            work.load[j] -= jacobian[i, j] * work.quad_value[r]
 
 
 @kernel
@@ -263,18 +275,12 @@ def winch_lengths(
     status = WINCH_OK
     for k in range(count - 1, -1, -1):
         _segment_tensions(model, limb, k, work)
-    for k in range(count):
         bending, axial, _, _ = segment_material(model, first + k)
-        for j in range(3):
-            gap = work.load[3 * k + j]
-            for i in range(tendons):
-                gap -= work.tendon_jacobian[i, 3 * k + j] * work.tendon_tension[i]
-            if j == 2:
-                work.pose_shift[k, j] = gap / axial
-            else:
-                work.pose_shift[k, j] = gap / bending
-                if abs(gap) > _BEND_TOLERANCE * bending:
-                    status = WINCH_TENSION_LIMITED
+        for j in range(2):
+            work.pose_shift[k, j] = work.load[3 * k + j] / bending
+            if abs(work.pose_shift[k, j]) > _BEND_TOLERANCE:
+                status = WINCH_TENSION_LIMITED
+        work.pose_shift[k, 2] = work.load[3 * k + 2] / axial
     for i in range(tendons):
         length = work.tendon_length[i]
         for k in range(count):

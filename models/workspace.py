@@ -44,7 +44,7 @@ class RodWork(NamedTuple):
     servo_length: FloatArray
     """(t,) paid out at the end of the step [m]."""
     segment_load: FloatArray
-    """(n, 16) per segment: weight moments, then gravity in its frame (see hydro)."""
+    """(n, 6) submerged weight [N] of a segment, its moment about the start [N m]."""
     pose_shift: FloatArray
     """(n, 3) equilibrium less the pose asked of the winches [rad, rad, m]."""
     quad_matrix: FloatArray
@@ -96,7 +96,7 @@ def allocate_rod_work(model: RobotModel) -> RodWork:
         tendon_slope=np.zeros(tendons),
         tendon_state=np.zeros(tendons, dtype=np.int64),
         servo_length=np.zeros(tendons),
-        segment_load=np.zeros((segments, 16)),
+        segment_load=np.zeros((segments, 6)),
         pose_shift=np.zeros((segments, 3)),
         quad_matrix=np.zeros((tendons, tendons)),
         quad_vector=np.zeros(tendons),
