@@ -2,8 +2,9 @@
 
 Damped least squares with the limits inside the problem (models/constrained_step): the
 step of the tip is e, the way to the target cut to what the tip may do in a period; the
-spare freedom drifts to the rest posture at 2 1/s. So the step is continuous in target
-and posture, it slides along limits, and it does not chatter.
+spare freedom drifts to the rest posture at 2 1/s, slower far from the target. So the
+step is continuous in target and posture, it slides along limits, and it does not
+chatter. A segment that meets a limit stops there within one period.
 
 W = (λ0² + |e| l) K, with l the limb's length and K the stiffness over that of the
 softest bend, from the elastic energy of the tapered section. So the spare freedom goes
@@ -57,8 +58,9 @@ NOT_FINITE = 16
 """Input was not finite: the coordinates are handed back as they were."""
 
 _REST_RATE = 2.0  # [1/s] of the drift to rest
-_REST_STEP = 0.02  # [rad] at most of one step
-_BASE_DAMPING = 1e-8  # λ0² [m2/rad2]: bias of a held target below 1e-9 m
+_REST_STEP = 5e-3  # [rad] at most of one step
+_REST_WAY = 1e-4  # [m] from the target at which the drift is halved
+_BASE_DAMPING = 1e-8  # λ0² [m2/rad2]: bias of a held target below 5e-8 m
 _PRESSED_BEND = 1e-6  # [rad] wished beyond a limit, to be reported
 _PRESSED_EXTENSION = 1e-5  # [m]; at rest on the edge of its range 1e-7 is wished
 _ON_TARGET = 1e-6  # [m]
@@ -194,7 +196,7 @@ def inverse_step(
         for i in range(3):
             data.vector[0, i] *= way / distance
     damping = way * length
-    share = min(_REST_RATE * period, 1.0)
+    share = min(_REST_RATE * period, 1.0) / (1.0 + way / _REST_WAY)
     for k in range(count):
         s = start + k
         bend_travel = model.bend_rate_limit[s] * period
@@ -212,13 +214,14 @@ def inverse_step(
         data.weight[k, 0] = (_BASE_DAMPING + damping) * data.stiffness[k, 0] / softest
         data.weight[k, 1] = _BASE_DAMPING * data.stiffness[k, 1] / softest
         data.weight[k, 1] += damping / (radius * radius)
-        # the drift leaves half of each rate to the tip
+        # more drift than this pushes against the damping, and the target is missed
         most = min(0.5 * bend_travel, _REST_STEP)
         for j in range(2):
             gap = model.rest_coordinates[s, j] - coordinates_out[k, j]
             data.drift[k, j] = min(max(share * gap, -most), most)
+        most = min(0.5 * travel, _REST_STEP * radius)
         gap = model.rest_coordinates[s, 2] - coordinates_out[k, 2]
-        data.drift[k, 2] = min(max(share * gap, -0.5 * travel), 0.5 * travel)
+        data.drift[k, 2] = min(max(share * gap, -most), most)
     solve_step(count, coordinates_out, data)
     for k in range(count):
         for j in range(3):
@@ -249,7 +252,7 @@ def inverse_solve(
         model: the robot.
         limb: index of the limb.
         target: (3,) wanted position of the tip in the limb's base frame [m].
-        iterations: greatest number of steps; 1000 settle nearly every case.
+        iterations: greatest number of steps; 2000 settle nearly every case.
         data: work arrays.
         coordinates_out: (n, 3) a first guess [rad, rad, m], replaced by the solution;
             left alone where the input is not finite.
