@@ -337,7 +337,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
 
 @application.command()
 def station(session: _SessionOption = None) -> None:
-    """Run the operator's process without a window, for a session (started by others)."""
+    """Run the operator's process of a session, without a window."""
     from app.station.service import run_station
     from app.station.session import find_session
 

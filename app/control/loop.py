@@ -210,7 +210,7 @@ class ControlLoop:
         inputs = blocks.inputs
         biggest = max(block.local_words.size for block in (*inputs, blocks.health))
         self._fallback = not _has_nanosleep()
-        self._arguments = (
+        arguments: tuple[Any, ...] = (
             model,
             self._control,
             self._timespec,
@@ -227,14 +227,15 @@ class ControlLoop:
         )
         local_inputs = [
             block.layout.view(words)
-            for block, words in zip(inputs, self._arguments[8:11], strict=True)
+            for block, words in zip(inputs, arguments[8:11], strict=True)
         ]
         state_words = np.zeros(blocks.state_layout.words, dtype=np.int64)
         state = blocks.state_layout.view(state_words)
         self.statistics = blocks.statistics.local
-        self._arguments += (
+        self._arguments: tuple[Any, ...] = (
+            *arguments,
             *local_inputs,
-            blocks.health.layout.view(self._arguments[11]),
+            blocks.health.layout.view(arguments[11]),
             data,
             robot,
             inverse,

@@ -81,7 +81,7 @@ def allocate_tick_data(
     model: RobotModel,
 ) -> tuple[TickData, RobotData, InverseData, RodWork]:
     """Make everything that a tick changes: disarmed, straight, at rest."""
-    limbs, segments = model.tip_speed_limit.size, model.segment_length.size
+    limbs = model.tip_speed_limit.size
     longest = int(np.max(np.diff(model.limb_segment_start)))
 
     def ints(*shape: int) -> IntArray:
@@ -411,10 +411,10 @@ def tick(
         winch_lengths(
             model, limb, data.commanded[start:stop], work, data.winch[first:last]
         )
-    if robot_step(model, period, data.winch, robot, work) > 0:
-        if data.mode[0] == _ARMED:
-            data.mode[0] = _DISARMED
-            data.refusal[0] = 5
+    frozen = robot_step(model, period, data.winch, robot, work)
+    if frozen > 0 and data.mode[0] == _ARMED:
+        data.mode[0] = _DISARMED
+        data.refusal[0] = 5
     data.ticks[0] += 1
     _publish(model, now_ns, data, robot, state_out)
 

@@ -1,6 +1,7 @@
 """Main functions of the emulator's and the robot's processes."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.config.link import load_link
 from app.config.robot import load_robot
@@ -8,7 +9,10 @@ from app.errors import ConfigError
 from app.station.processes import StopFlag
 from app.station.session import find_session
 
-__all__ = ["parse_mismatch", "run_link_child", "run_robot_child"]
+if TYPE_CHECKING:
+    from app.robot.plant import PlantMismatch
+
+__all__ = ["make_mismatch", "parse_mismatch", "run_link_child", "run_robot_child"]
 
 
 def parse_mismatch(words: list[str]) -> dict[str, float]:
@@ -29,6 +33,23 @@ def parse_mismatch(words: list[str]) -> dict[str, float]:
                 f"--mismatch {word}: write name=factor, e.g. stiffness=1.2."
             )
     return factors
+
+
+def make_mismatch(factors: dict[str, float]) -> "PlantMismatch":
+    """Make the mismatch of these factors, the others 1.
+
+    Raises:
+        ConfigError: a factor is unknown or out of range.
+    """
+    from app.robot.plant import PlantMismatch
+
+    known = PlantMismatch.__dataclass_fields__
+    unknown = sorted(set(factors) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"Unknown mismatch {', '.join(unknown)}; known: {', '.join(known)}."
+        )
+    return PlantMismatch(**factors)
 
 
 def run_link_child(
@@ -65,7 +86,6 @@ def run_robot_child(
     mismatch: list[str],
 ) -> None:
     """Run the robot's side until it is asked to stop; a session overrides the rest."""
-    from app.robot.plant import PlantMismatch
     from app.robot.service import run_robot
 
     stop = StopFlag()
@@ -81,19 +101,12 @@ def run_robot_child(
             "limblink robot needs exactly one of --bind ADDRESS (wait for a station) "
             "and --connect ADDRESS (call an emulator)."
         )
-    try:
-        plant_mismatch = PlantMismatch(**factors)
-    except TypeError as error:
-        names = ", ".join(PlantMismatch.__dataclass_fields__)
-        raise ConfigError(
-            f"Unknown mismatch in {sorted(factors)}; known: {names}."
-        ) from error
     run_robot(
         robot=load_robot(robot),
         link=load_link(link),
         address=bind or connect or "",
         role="bind" if bind else "connect",
-        mismatch=plant_mismatch,
+        mismatch=make_mismatch(factors),
         seed=seed,
         keys=keys,
         stop=stop,

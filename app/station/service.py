@@ -28,19 +28,25 @@ from app.station.session import Session
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
 
-__all__ = ["Station", "run_station", "session_metadata"]
+__all__ = ["Station", "run_station", "session_metadata", "versions"]
 
 _WATCH_S = 0.01
 _STATISTICS_EVERY = 100  # rounds of the watch: once a second
 
 
-def session_metadata(session: Session) -> dict[str, str]:
-    """Facts of a run for its recording: versions, robot, link, operator, seed."""
+def versions() -> dict[str, str]:
+    """Versions that a recording was made with."""
     return {
         "limblink": version("limblink"),
         "numpy": version("numpy"),
         "numba": version("numba"),
         "python": sys.version.split()[0],
+    }
+
+
+def session_metadata(session: Session) -> dict[str, str]:
+    """Facts of a run for its recording: versions, robot, link, operator, seed."""
+    return versions() | {
         "robot": session.robot,
         "link": session.link,
         "operator": session.operator,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from app.config.loader import Parameters
 from app.control.blocks import sessions_folder
@@ -40,8 +40,7 @@ class Session(Parameters):
     keys: Path | None = None
     with_emulator: bool = True
     with_robot: bool = True
-    mismatch: dict[str, float] = {}
-    duration_s: float | None = None
+    mismatch: dict[str, float] = Field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -78,9 +78,8 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
         with tempfile.TemporaryDirectory() as folder:
             blocks = SessionBlocks(Path(folder), model, create=True)
             ControlLoop(model, blocks).warm_up()
-            for mailbox in (*blocks.inputs, blocks.wish, blocks.health):
-                mailbox.publish()
-                mailbox.refresh()
+            blocks.wish.publish()
+            blocks.wish.refresh()
 
     def plant() -> None:
         Plant(model, PlantMismatch(), 0)

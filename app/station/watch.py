@@ -23,8 +23,7 @@ class StateWatch:
         self._refusal = 0
         self._epoch = 0
         self._active = -1
-        self._fresh = [0] * len(Source)
-        self._fault = [0] * len(limb_names)
+        self._faults = [0] * len(limb_names)
 
     def step(self, state: StationState) -> list[Event]:
         """Compare with the last state.
@@ -65,17 +64,17 @@ class StateWatch:
                 )
             elif self._active >= 0:
                 self._say_released(say, state)
-        for limb, fault in enumerate(state.fault):
-            if fault and not self._fault[limb]:
+        faults = [int(code) for code in state.fault]
+        for name, code, before in zip(self._names, faults, self._faults, strict=True):
+            if code and not before:
                 say(
                     Severity.ALARM,
-                    f"The local model of the {self._names[limb]} left its range "
-                    f"(code {int(fault)}) and was frozen.",
+                    f"The local model of the {name} left its range (code {code}) and "
+                    "was frozen.",
                 )
-            self._fault[limb] = int(fault)
+        self._faults = faults
         self._mode, self._refusal, self._active = mode, refusal, active
         self._epoch = int(state.arm_epoch[0])
-        self._fresh = [int(value) for value in state.source_fresh]
         return events
 
     def _say_released(

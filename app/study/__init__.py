@@ -1,0 +1,1 @@
+"""Studies: drives in virtual time, the same code fed with another clock."""

@@ -1,0 +1,289 @@
+"""One drive in virtual time: the pure parts of a live session in one thread.
+
+The very functions that the processes run (scripted operator, control tick, station's
+side of the link, channel, robot core, recorder) are stepped on a virtual clock, many
+times faster than real time, and give the same bytes for the same seed.
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.clock import NS_PER_S, VirtualClock
+from app.config import build_robot_model, load_robot
+from app.config.link import load_link
+from app.config.loader import find_asset
+from app.control.blocks import STATISTICS_SHAPES, LoopStatistics
+from app.control.loop import PERIOD_NS
+from app.control.mailbox import Layout
+from app.control.tick import SOURCE_AGE_LIMIT_NS, allocate_tick_data, tick
+from app.errors import ConfigError
+from app.link.channel import Channel
+from app.link.emulator_protocol import EmulatorStatus
+from app.link.packets import Direction
+from app.link.settings import ChannelSettings
+from app.link.station_side import StationSide
+from app.link.streams import stream_key
+from app.messages import (
+    INPUT_SHAPES,
+    Event,
+    InputBlock,
+    LinkHealth,
+    Source,
+    StationState,
+    health_shapes,
+    state_shapes,
+)
+from app.operator.scripted import SCRIPTED_NAMES, make_scripted
+from app.robot.core import DEFAULT_ROBOT_ID, RobotCore
+from app.robot.plant import PlantMismatch
+from app.session import Recorder
+from app.station.children import make_mismatch
+from app.station.service import versions
+from app.station.summary import DriveSummary
+from app.station.watch import StateWatch
+
+__all__ = ["Trial", "run_trial"]
+
+_START_NS = NS_PER_S  # 0 means "never" in the blocks
+_OPERATOR_PERIOD = 4  # ticks, as live
+_LINK_PERIOD = 2
+_HEALTH_PERIOD = 100
+_STATUS_PERIOD = 100
+_FLUSH_PERIOD = 1000
+
+
+class Trial:
+    """A whole session, stepped one millisecond at a time."""
+
+    def __init__(
+        self,
+        robot: str,
+        link: str,
+        operator: str,
+        seed: int,
+        mismatch: PlantMismatch,
+        recorder: Recorder | None,
+    ) -> None:
+        """Make every part, at rest.
+
+        Args:
+            robot: shipped name or path.
+            link: shipped name or path.
+            operator: a scripted operator.
+            seed: of channel, sensors and operator.
+            mismatch: plant against model.
+            recorder: the recording, None for none.
+
+        Raises:
+            ConfigError: robot, link, operator or mismatch is wrong.
+        """
+        if operator not in SCRIPTED_NAMES:
+            raise ConfigError(
+                f"--operator {operator}: virtual time needs a scripted operator: "
+                f"{', '.join(SCRIPTED_NAMES)}."
+            )
+        parameters = load_robot(robot)
+        settings = load_link(link)
+        model = build_robot_model(parameters)
+        self._model = model
+        self._clock = VirtualClock(_START_NS)
+        self._operator = make_scripted(operator, model, seed=seed)
+        self._side = StationSide(model, DEFAULT_ROBOT_ID, settings)
+        self._channel_settings = ChannelSettings.of(settings)
+        self._channel = Channel(self._channel_settings, seed, _START_NS)
+        self._core = RobotCore(parameters, settings, mismatch, seed)
+        self._recorder = recorder
+        self._watch = StateWatch([limb.name for limb in parameters.limbs])
+        self.summary = DriveSummary(model, _START_NS)
+        inputs = Layout(InputBlock, INPUT_SHAPES)
+        self._inputs = [
+            inputs.view(np.zeros(inputs.words, dtype=np.int64)) for _ in Source
+        ]
+        health = Layout(LinkHealth, health_shapes(model))
+        self._health = health.view(np.zeros(health.words, dtype=np.int64))
+        self._state_layout = Layout(StationState, state_shapes(model))
+        self._state_words = np.zeros(self._state_layout.words, dtype=np.int64)
+        self._state = self._state_layout.view(self._state_words)
+        self._tick_data = allocate_tick_data(model)
+        self._rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
+        self.ticks = 0
+
+    def step(self) -> None:
+        """Advance by one tick of 1 ms."""
+        now_ns = self._clock.wait_until(_START_NS + (self.ticks + 1) * PERIOD_NS)
+        if self.ticks % _OPERATOR_PERIOD == 0:
+            self._operate(now_ns)
+        data, robot, inverse, work = self._tick_data
+        tick(
+            self._model,
+            now_ns,
+            PERIOD_NS,
+            SOURCE_AGE_LIMIT_NS,
+            *self._inputs,
+            self._health,
+            data,
+            robot,
+            inverse,
+            work,
+            self._state,
+        )
+        self._rows.append(self._state_words.copy())
+        self._tell(self._watch.step(self._state))
+        if self.ticks % _LINK_PERIOD == 0:
+            self._exchange(now_ns)
+        self._carry(now_ns)
+        for packet in self._core.step(now_ns):
+            self._submit(now_ns, Direction.UP, packet)
+        self._keep(now_ns)
+        self.ticks += 1
+
+    def _operate(self, now_ns: int) -> None:
+        sample = self._operator.step(now_ns, self._state, self._health)
+        self._inputs[Source.SCRIPT].put(sample)
+        self._tell(self._operator.events())
+        if self._recorder is not None:
+            self._recorder.write_input(Source.SCRIPT, sample)
+
+    def _exchange(self, now_ns: int) -> None:
+        self.summary.add_state(self._state)
+        for packet in self._side.send(now_ns, self._state):
+            self.summary.add_sent(len(packet))
+            if self._recorder is not None:
+                self._recorder.write_frame(Direction.DOWN, now_ns, 0, packet)
+            self._submit(now_ns, Direction.DOWN, packet)
+        self._side.fill(now_ns, self._health)
+        self._tell(self._side.events())
+
+    def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
+        self._channel.submit(now_ns, direction, stream_key(packet), packet)
+
+    def _carry(self, now_ns: int) -> None:
+        for delivery in self._channel.advance(now_ns):
+            if delivery.direction is Direction.DOWN:
+                self._core.receive(now_ns, delivery.payload)
+            else:
+                self._hear(now_ns, delivery.payload)
+        for record in self._channel.take_records():
+            self.summary.add_packet(record)
+            if self._recorder is not None:
+                self._recorder.write_packet(record)
+
+    def _hear(self, now_ns: int, packet: bytes) -> None:
+        self.summary.add_heard(len(packet))
+        frame = self._side.receive(now_ns, packet)
+        sent_ns = 0
+        if frame is not None:
+            sent_ns = frame.generated_ns - self._side.clock.offset_ns
+            self._side.fill(now_ns, self._health)
+            self.summary.add_telemetry(
+                frame.limb,
+                sent_ns,
+                now_ns,
+                float(self._health.command_age_ms[0]),
+                self._health.confirmed_coordinates,
+            )
+        if self._recorder is not None:
+            self._recorder.write_frame(Direction.UP, sent_ns, now_ns, packet)
+
+    def _keep(self, now_ns: int) -> None:
+        """Pass on what the emulator would report, and write the recording."""
+        if self.ticks % _STATUS_PERIOD == 0:
+            self._side.status(now_ns, _status(self._channel_settings))
+        if self.ticks % _HEALTH_PERIOD == 0:
+            self.summary.add_health(self._health)
+            self._tell(self._core.events())
+            if self._recorder is not None:
+                self._recorder.write_health(self._health)
+                self._write_rows()
+        if self._recorder is not None and self.ticks % _FLUSH_PERIOD == 0:
+            self._recorder.flush()
+
+    def _write_rows(self) -> None:
+        if self._recorder is not None and self._rows:
+            self._recorder.write_states(
+                np.stack(self._rows), self._state_layout.describe()
+            )
+        self._rows.clear()
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            self.summary.add_event(event)
+            if self._recorder is not None:
+                self._recorder.write_event(event)
+
+    def finish(self) -> None:
+        """Write what is still to be written."""
+        self._write_rows()
+
+
+def _status(settings: ChannelSettings) -> EmulatorStatus:
+    return EmulatorStatus(
+        revision=-1,
+        preset=settings.name,
+        delay_ms=settings.delay_ms,
+        jitter_ms=settings.weather.jitter_ms,
+        loss=settings.weather.residual,
+        down_bps=settings.rate_bps[0],
+        up_bps=settings.rate_bps[1],
+        duplex=settings.duplex,
+        mtu_bytes=settings.mtu_bytes,
+        overhead_bytes=settings.overhead_bytes,
+        cut=False,
+    )
+
+
+def run_trial(
+    robot: str,
+    link: str,
+    operator: str,
+    seconds: float,
+    seed: int,
+    log: Path,
+    mismatch: dict[str, float],
+) -> dict[str, Any]:
+    """Drive in virtual time and sum it up.
+
+    Args:
+        robot: shipped name or path.
+        link: shipped name or path.
+        operator: a scripted operator.
+        seconds: virtual length [s].
+        seed: of channel, sensors and operator.
+        log: recording to make.
+        mismatch: factors of the plant against the model.
+
+    Raises:
+        ConfigError: robot, link, operator or mismatch is wrong.
+        LogError: the recording exists or cannot be made.
+    """
+    files = {
+        f"{folder}-{asset.name}": asset.read_bytes()
+        for folder, asset in (
+            ("robots", find_asset("robots", robot)),
+            ("links", find_asset("links", link)),
+        )
+    }
+    facts = versions() | {
+        "robot": robot,
+        "link": link,
+        "operator": operator,
+        "seed": str(seed),
+        "clock": "virtual",
+    }
+    wall_ns = time.monotonic_ns()
+    with Recorder(log, facts, files) as recorder:
+        trial = Trial(robot, link, operator, seed, make_mismatch(mismatch), recorder)
+        for _ in range(round(seconds * NS_PER_S / PERIOD_NS)):
+            trial.step()
+        trial.finish()
+    wall_ns = time.monotonic_ns() - wall_ns
+    layout = Layout(LoopStatistics, STATISTICS_SHAPES)
+    statistics = layout.view(np.zeros(layout.words, dtype=np.int64))
+    statistics.ticks[0] = trial.ticks
+    summary = trial.summary.as_dict(statistics, str(log))
+    summary["clock"] = "virtual"
+    summary["real_time_factor"] = round(trial.ticks * PERIOD_NS / wall_ns, 2)
+    return summary
