@@ -10,7 +10,6 @@ an argument, so it runs the same on a clock and in a study.
 """
 
 from collections import Counter
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from app.link.frame import Codec, Profile, SetpointFrame, profile_of, stream_key
 from app.link.pacing import PaceBudget
 from app.messages import Event, RobotState, Severity, StationMode
 from app.robot.envelope import advance_applied, clamp_to_envelope
-from app.robot.freshness import Freshness, PeerClock, Rejection
+from app.robot.freshness import Freshness, Rejection
 from app.robot.reporter import Reporter
 from app.robot.safety import Actuation, SafetyMachine, Verdict
 from models.numerics import FloatArray
@@ -57,8 +56,6 @@ class Bridge:
         robot: RobotParameters,
         codec: Codec,
         budget: PaceBudget | None = None,
-        *,
-        shared_clock: bool = True,
     ) -> None:
         """Start idle and compliant.
 
@@ -68,14 +65,12 @@ class Bridge:
             codec: of this robot's number and the link's frame size.
             budget: what telemetry may take of the link where the station does not say;
                 None = the plain cap a limb.
-            shared_clock: the station reads the same clock, as on one host.
         """
         segments = model.segment_length.size
         self._model = model
         self._codec = codec
         self.safety = SafetyMachine(robot.safety)
         self._freshness = Freshness(robot.safety.command_age_limit_ms)
-        self._clock = PeerClock(shared=shared_clock)
         self._reporter = Reporter(model, codec, budget or PaceBudget())
         self._applied = np.zeros((segments, 3))
         self._origin = np.zeros((segments, 3))
@@ -113,14 +108,12 @@ class Bridge:
             Whether its coordinates may now move a limb.
         """
         try:
-            frame = self._codec.decode(buffer, self._clock.reference_ns(now_ns))
+            frame = self._codec.decode(buffer, now_ns)
         except FrameError:
             return self._reject(Rejection.MALFORMED)
         if not isinstance(frame, SetpointFrame):
             return self._reject(Rejection.MALFORMED)  # our own telemetry, reflected
-        self._clock.note(now_ns, frame.generated_ns)
-        generated_ns = self._clock.local_ns(frame.generated_ns)
-        return self._take(now_ns, buffer, replace(frame, generated_ns=generated_ns))
+        return self._take(now_ns, buffer, frame)
 
     def step(self, now_ns: int, measured: FloatArray) -> Applied:
         """Let time pass and say what to apply now.

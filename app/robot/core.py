@@ -33,7 +33,6 @@ class RobotCore:
         *,
         robot_id: int = DEFAULT_ROBOT_ID,
         coordinates: FloatArray | None = None,
-        shared_clock: bool = True,
     ) -> None:
         """Start idle, at rest.
 
@@ -44,7 +43,6 @@ class RobotCore:
             seed: of the sensor noise.
             robot_id: number that frames for this robot carry, 0..255.
             coordinates: (S, 3) pose to start at; None = the rest posture.
-            shared_clock: the station reads the same clock, as on one host.
 
         Raises:
             ConfigError: the mismatch does not fit the robot.
@@ -56,7 +54,6 @@ class RobotCore:
             robot,
             Codec(self.model, robot_id, link.medium.mtu_bytes),
             budget_for(link, up=True),
-            shared_clock=shared_clock,
         )
         self.plant = Plant(self.model, mismatch, seed, coordinates)
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)

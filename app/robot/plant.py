@@ -12,7 +12,7 @@ import numpy as np
 from app.errors import ConfigError
 from app.robot.safety import Actuation
 from models.numerics import FloatArray, kernel
-from models.robot import RobotModel, allocate_robot_data
+from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.rod import RodWork, allocate_rod_work, reset_robot_data, robot_step
 from models.tendon import tendon_lengths
 from models.winch import winch_lengths
@@ -25,6 +25,7 @@ PLANT_PERIOD = 1e-3
 _BEND_NOISE = 2e-3  # rad, of a shape sensor; ASSUMED
 _EXTENSION_NOISE = 1e-4  # m; ASSUMED
 _TENSION_NOISE = 0.02  # N, of a load cell; ASSUMED
+_TENSION_LOOP = 5e-3  # s, time constant of a winch under tension control; ASSUMED
 _SLACK_MARGIN = 5e-3  # m paid out beyond what any pose inside the envelope needs
 
 _FACTOR_RANGE = (0.2, 5.0)
@@ -109,21 +110,28 @@ def stiff_winches(
 
 @kernel
 def compliant_winches(
-    model: RobotModel, coordinates: FloatArray, work: RodWork, length_out: FloatArray
+    model: RobotModel, data: RobotData, work: RodWork, length_out: FloatArray
 ) -> None:
-    """Lengths (T,) at which every tendon just carries its pretension: it follows."""
+    """Lengths (T,) to ask of the winches so that every tendon carries its pretension.
+
+    A winch under tension control does not wait for its own lag: it asks for more than
+    is missing, so that the loop closes with `_TENSION_LOOP`, up to its speed limit.
+    """
     for limb in range(model.tip_speed_limit.size):
         start, stop = model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
         first, last = model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]
         tendon_lengths(
             model,
             limb,
-            coordinates[start:stop],
+            data.coordinates[start:stop],
             length_out[first:last],
             work.tendon_jacobian,
         )
         for t in range(first, last):
-            length_out[t] -= model.tendon_pretension[t] / model.tendon_stiffness[t]
+            stretch = model.tendon_pretension[t] / model.tendon_stiffness[t]
+            missing = length_out[t] - stretch - data.servo_length[t]
+            lead = max(1.0, model.servo_time_constant[t] / _TENSION_LOOP)
+            length_out[t] = data.servo_length[t] + lead * missing
 
 
 def _slack_lengths(model: RobotModel, work: RodWork) -> FloatArray:
@@ -224,9 +232,7 @@ class Plant:
             stiff_winches(self._nominal, target, self._work, self._winch)
         elif actuation == Actuation.COMPLIANT:
             # a winch under tension control feels its tendon: the real geometry
-            compliant_winches(
-                self._real, self._data.coordinates, self._work, self._winch
-            )
+            compliant_winches(self._real, self._data, self._work, self._winch)
         else:
             self._winch[:] = self._slack
         self._frozen = int(

@@ -6,6 +6,8 @@ answers in the profile it was last addressed in, and within the rate that the st
 allows it, so that it follows a link whose settings change without being told of them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from app.clock import NS_PER_MS
@@ -18,7 +20,8 @@ from models.robot import RobotModel
 
 __all__ = ["Reporter"]
 
-_COMPACT_MTU = 8
+_WIDE_MTU_BYTES = 64
+"""Of a link that began too narrow for full frames and now carries them."""
 
 
 class Reporter:
@@ -35,8 +38,9 @@ class Reporter:
         limbs = model.tip_speed_limit.size
         self._model = model
         self._codec = codec
-        self._mtu_bytes = codec.mtu_bytes
-        self._known_bps = budget.bandwidth_bps
+        narrow = codec.profile is Profile.COMPACT
+        self._full_mtu_bytes = _WIDE_MTU_BYTES if narrow else codec.mtu_bytes
+        self._budget = budget
         self._uplink_bps = 0.0
         self._pacer = Pacer(limbs, budget)
         self._told = np.zeros_like(model.rest_coordinates)
@@ -53,13 +57,13 @@ class Reporter:
             profile: in which the robot was addressed.
             uplink_bps: rate allowed for telemetry [bit/s]; 0 = the station cannot say.
         """
-        if profile is not self._codec.profile:
-            compact = profile is Profile.COMPACT
-            self._codec.set_mtu(_COMPACT_MTU if compact else self._mtu_bytes)
+        if profile is Profile.FULL and self._codec.profile is not profile:
+            self._codec.set_mtu(self._full_mtu_bytes)
+        self._codec.profile = profile
         if uplink_bps != self._uplink_bps:
             self._uplink_bps = uplink_bps
-            rates = [rate for rate in (uplink_bps, self._known_bps) if rate]
-            self._pacer.set_bandwidth(min(rates, default=None))
+            told = replace(self._budget, bandwidth_bps=uplink_bps, share=1.0)
+            self._pacer.configure(told if uplink_bps > 0.0 else self._budget)
 
     def report(
         self,

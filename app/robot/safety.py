@@ -72,7 +72,8 @@ class SafetyMachine:
         self._actuation = Actuation.COMPLIANT
         self._epoch = 0
         self._last_epoch = 0
-        self._burned: frozenset[int] = frozenset()
+        self._ended = 0  # the arming that was followed last
+        self._named = 0  # the arming that a stop named last, followed or not
         self._listened = False
         self._disarmed = False  # HOLD was entered by a DISARMED frame
         self._heard_ns = 0  # robot time of the newest obeyed command
@@ -199,8 +200,7 @@ class SafetyMachine:
         if verdict != Verdict.OBEYED:
             return verdict
         if epoch != self._epoch:
-            if self._epoch:
-                self._burned = frozenset({self._epoch})
+            self._ended = self._epoch or self._ended
             self._epoch = epoch
             self._fence = stamp
             self._say(now_ns, Severity.INFO, f"Follows arming {epoch}.")
@@ -231,7 +231,7 @@ class SafetyMachine:
                 f"Arming {epoch} began before this robot listened and is not obeyed. "
                 "Disarm and arm again.",
             )
-        if epoch in self._burned:
+        if epoch in {self._ended, self._named}:
             return Verdict.BURNED
         if epoch != self._epoch:
             if stamp <= self._newest or stamp <= self._fence:
@@ -315,11 +315,10 @@ class SafetyMachine:
             self._actuation = actuation
 
     def _burn(self, epoch: int) -> None:
-        ended = {self._epoch, epoch} - {0}
         self._last_epoch = epoch or self._epoch or self._last_epoch
+        self._ended = self._epoch or self._ended
+        self._named = epoch or self._named
         self._epoch = 0
-        if ended:
-            self._burned = frozenset(ended)
 
     def _say(self, now_ns: int, severity: Severity, text: str) -> None:
         self._events.append(Event(now_ns, severity, "robot", text))

@@ -5,7 +5,6 @@ goes slack by itself, and it takes a new arming whenever a station returns. It s
 nothing but telemetry.
 """
 
-import ipaddress
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -17,7 +16,7 @@ from app.link.endpoint import Endpoint, load_keys
 from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, RobotCore, warm_up_robot
 from app.robot.plant import PlantMismatch
 
-__all__ = ["Grid", "is_this_host", "run_robot"]
+__all__ = ["Grid", "run_robot"]
 
 _WAKE_NS = 2 * NS_PER_MS
 _CATCH_UP_STEPS = 20
@@ -45,19 +44,6 @@ class Grid:
         times = range(self.next_ns, self.next_ns + count * STEP_NS, STEP_NS)
         self.next_ns += count * STEP_NS
         return times
-
-
-def is_this_host(address: str) -> bool:
-    """Whether an address can only reach this host, whose clock is then shared."""
-    if address.startswith("ipc://"):
-        return True
-    host = address.removeprefix("tcp://").rpartition(":")[0].strip("[]")
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def run_robot(
@@ -95,14 +81,7 @@ def run_robot(
         own_keys = load_keys(keys, "robot", "robot" if role == "bind" else "station")
     with Endpoint(address, role, own_keys) as endpoint:
         warm_up_robot(robot, link)
-        core = RobotCore(
-            robot,
-            link,
-            mismatch,
-            seed,
-            robot_id=robot_id,
-            shared_clock=is_this_host(address),
-        )
+        core = RobotCore(robot, link, mismatch, seed, robot_id=robot_id)
         _serve(core, endpoint, stop)
 
 
