@@ -8,9 +8,17 @@ hosts only differences are meaningful.
 import time
 from typing import Protocol
 
-__all__ = ["NS_PER_MS", "NS_PER_S", "NS_PER_US", "Clock", "MonotonicClock", "VirtualClock"]
+__all__ = [
+    "NS_PER_MS",
+    "NS_PER_S",
+    "NS_PER_US",
+    "Clock",
+    "MonotonicClock",
+    "VirtualClock",
+]
 
 NS_PER_US = 1_000
+
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
 

@@ -1,4 +1,4 @@
-"""Reading one TOML file into one frozen pydantic model, with errors a person can act on."""
+"""One TOML file to one frozen pydantic model, with errors that a person can act on."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ _Parameters = TypeVar("_Parameters", bound=Parameters)
 
 
 def asset_names(folder: str) -> list[str]:
-    """Return the names, without ending, of the TOML files shipped in assets/`folder`."""
+    """Return the names, without ending, of the TOML files in assets/`folder`."""
     entries = resources.files("assets").joinpath(folder).iterdir()
     return sorted(
         entry.name.removesuffix(".toml")
@@ -112,10 +112,7 @@ def _unit_hint(parts: list[str], item: dict[str, object], value: object) -> str:
         and str(item["type"]).startswith("greater")
         and 0 < abs(value) < 5
     ):
-        return (
-            " The unit is millimetres: if you meant metres, "
-            f"write {value * 1000:g}."
-        )
+        return f" The unit is millimetres: if you meant metres, write {value * 1000:g}."
     return ""
 
 

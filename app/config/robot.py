@@ -113,7 +113,9 @@ class LimbParameters(Parameters):
     color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
     base_position_mm: _Vector
     base_direction: _Vector
-    segment_length_mm: Annotated[tuple[_LengthMm, ...], Field(min_length=1, max_length=6)]
+    segment_length_mm: Annotated[
+        tuple[_LengthMm, ...], Field(min_length=1, max_length=6)
+    ]
     extension_range_mm: tuple[float, float]
     base_diameter_mm: Annotated[float, Field(ge=5.0, le=1000.0)]
     tip_diameter_mm: Annotated[float, Field(ge=5.0, le=1000.0)]

@@ -63,7 +63,7 @@ def _null(_typing_context: Any) -> Any:
 @kernel
 def _now_ns(timespec_out: IntArray) -> int:
     _clock_gettime(_CLOCK_MONOTONIC, timespec_out.ctypes)
-    return timespec_out[0] * 1_000_000_000 + timespec_out[1]
+    return int(timespec_out[0] * 1_000_000_000 + timespec_out[1])
 
 
 @kernel
@@ -208,7 +208,7 @@ class ControlLoop:
         self._timespec = np.zeros(2, dtype=np.int64)
         data, robot, inverse, work = allocate_tick_data(model)
         inputs = blocks.inputs
-        biggest = max(block.local_words.size for block in (*inputs, blocks.health))
+        biggest = max(inputs[0].local_words.size, blocks.health.local_words.size)
         self._fallback = not _has_nanosleep()
         arguments: tuple[Any, ...] = (
             model,
@@ -290,7 +290,7 @@ class ControlLoop:
         return self._thread is not None and self._thread.is_alive()
 
     def _step_once(self) -> None:
-        run_loop(*self._arguments, 1)
+        run_loop(*(*self._arguments, 1))
 
     def _kernel_thread(self) -> None:
         scheduler = _NORMAL
@@ -301,7 +301,7 @@ class ControlLoop:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: 1 ns
         self.statistics.scheduler[0] = scheduler
-        run_loop(*self._arguments, 0)
+        run_loop(*(*self._arguments, 0))
 
     def _python_thread(self) -> None:
         self.statistics.scheduler[0] = _FALLBACK

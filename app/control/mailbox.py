@@ -116,7 +116,7 @@ class Layout(Generic[_Block]):
 
     def view(self, words: NDArray[np.int64]) -> _Block:
         """Return the block as typed views over (words,) int64."""
-        arrays = []
+        arrays: list[NDArray[Any]] = []
         start = 0
         for _, (kind, shape) in self._fields:
             size = int(np.prod(shape))
