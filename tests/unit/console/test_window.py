@@ -99,7 +99,9 @@ def desk(tmp_path: Path, qtbot: QtBot) -> Iterator[Desk]:
 def test_arming_takes_a_hold_and_not_a_click(desk: Desk) -> None:
     button = desk.window.topbar.arm
     desk.qtbot.waitUntil(button.isEnabled)
-    desk.qtbot.mouseClick(button, LEFT)
+    desk.hold(button)
+    desk.qtbot.waitUntil(lambda: button.progress > 0.2)
+    desk.qtbot.mouseRelease(button, LEFT)
     due_ns = CLOCK.now_ns() + 700 * NS_PER_MS
     desk.qtbot.waitUntil(lambda: CLOCK.now_ns() > due_ns)
     assert desk.station.mode == StationMode.DISARMED
@@ -397,7 +399,10 @@ def test_nothing_is_cut_off(
     qtbot.waitUntil(lambda: window.viewport.frames.summary().frames > 5)
     picture = window.viewport
     assert picture.width() * picture.height() > 0.38 * width * height
-    for panel in (window.limbs, window.link, window.loop, window.processes):
+    for panel in (
+        *(window.limbs, window.inputs, window.tip),
+        *(window.link, window.loop, window.processes),
+    ):
         assert panel.width() >= panel.minimumSizeHint().width()
         assert panel.height() >= panel.minimumSizeHint().height()
         assert panel.visibleRegion().boundingRect().size() == panel.size()
