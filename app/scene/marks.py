@@ -78,7 +78,12 @@ def dashes(
 
 
 def target_mark(
-    target: FloatArray, view_axes: FloatArray, size: float, bright: float
+    target: FloatArray,
+    view_axes: FloatArray,
+    size: float,
+    bright: float,
+    *,
+    reached: bool = True,
 ) -> Lines:
     """Ring that faces the eye, axes of the hull, and a plumb line to the sand.
 
@@ -87,6 +92,7 @@ def target_mark(
         view_axes: (3, 3) rows right, up, forward of the camera.
         size: radius of the ring [m].
         bright: 1 while the operator drives, less when nobody does.
+        reached: False breaks the ring: the limb cannot get there.
     """
     angle = np.linspace(0.0, 2.0 * math.pi, 41)
     circle = (
@@ -94,7 +100,9 @@ def target_mark(
         + size * np.cos(angle)[:, None] * view_axes[0]
         + size * np.sin(angle)[:, None] * view_axes[1]
     )
-    parts = [lines(circle[:-1], circle[1:], TARGET_COLOR, bright, 2.6)]
+    shown = slice(None) if reached else slice(None, None, 2)
+    ring = lines(circle[:-1], circle[1:], TARGET_COLOR, bright, 2.6)
+    parts = [ring[shown]]
     for axis, color in enumerate(_AXES):
         arm = np.zeros(3)
         arm[axis] = 1.35 * size

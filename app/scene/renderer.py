@@ -26,9 +26,12 @@ _SHADOW_SIZE = 256
 _SHADOW_WINDOW = (-0.15, 0.0, 1.35, 0.95)  # centre and half widths on the flat [m]
 _LIGHT_FRAMES = 10  # frames that a backdrop may stand in an old light
 _BEAM_LENGTH, _BEAM_SLOPE = 0.9, 0.42  # the lamp's visible cone [m], radius over length
+# how colours mix; alpha stays 1, as the picture is opaque
+_OVER = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA, moderngl.ZERO, moderngl.ONE
+_ADD = moderngl.SRC_ALPHA, moderngl.ONE, moderngl.ZERO, moderngl.ONE
 _FRAME_WORDS = struct.Struct("36f")
 _DRY = (1.0, 1.0, 0.16, 1.0)  # lamps of the console's view, see shaders
-_NATURAL = (0.40, 0.22, 0.0, 1.35)  # of a limb's own camera: dim, so its lamp tells
+_NATURAL = (0.55, 0.34, 0.0, 1.2)  # of a limb's own camera: dim, so its lamp tells
 
 
 class Renderer:
@@ -65,7 +68,8 @@ class Renderer:
 
     def target(self, width: int, height: int, samples: int = 1) -> Target:
         """Make somewhere to draw into, width x height [px]."""
-        return Target(self.context, width, height, samples)
+        with self.context:
+            return Target(self.context, width, height, samples)
 
     def close(self) -> None:
         """Give everything back; safe to call again."""
@@ -83,7 +87,10 @@ class Renderer:
         Returns:
             The target's (height, width, 4) array.
         """
-        target = shot.target
+        with self.context:  # another context of this thread may be the current one
+            return self._draw(picture, shot)
+
+    def _draw(self, picture: Picture, shot: Shot) -> NDArray[np.uint8]:
         self._load(picture)
         self._write_frame_block(picture, shot)
         context = self.context
@@ -97,7 +104,7 @@ class Renderer:
             self._draw_beam(picture)
             self._draw_ghosts(picture)
             self._draw_lines(picture)
-        return target.read()
+        return shot.target.read()
 
     def _make_textures(self) -> None:
         near = sand_pattern()
@@ -260,7 +267,7 @@ class Renderer:
         solids.sort(key=lambda look: -look.opacity)
         program = self._programs["limb"]
         arrays = self._skins[picture.bare]
-        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+        context.blend_func = _OVER
         for look in solids:
             opaque = natural or look.opacity >= 1.0
             if not opaque:
@@ -316,11 +323,11 @@ class Renderer:
         self._programs["beam"]["lamp_to_hull"] = pose.T.ravel().tolist()
         context = self.context
         context.enable(moderngl.BLEND)
-        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE
+        context.blend_func = _ADD
         self._write_depth(False)
         self._beam.render()
         self._write_depth(True)
-        context.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+        context.blend_func = _OVER
 
     def _draw_lines(self, picture: Picture) -> None:
         count = picture.lines.shape[0]

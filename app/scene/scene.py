@@ -168,7 +168,8 @@ class Scene:
         return self.world.tip_poses("confirmed" if known else "model")
 
     def _extend_trail(self, frame: SceneFrame) -> None:
-        if frame.selected_limb != self._trail_limb:
+        begun_again = frame.time_ns < self._trail_ns
+        if frame.selected_limb != self._trail_limb or begun_again:
             self._trail.clear()
             self._trail_limb = frame.selected_limb
             self._trail_ns = 0
@@ -247,7 +248,10 @@ class Scene:
             target = np.asarray(frame.target, dtype=float)
             bright = 1.0 if frame.driving else 0.6
             size = max(0.022, 14.0 * camera.pixel_size(target))
-            parts.append(marks.target_mark(target, camera.axes, size, bright))
+            mark = marks.target_mark(
+                target, camera.axes, size, bright, reached=frame.reached
+            )
+            parts.append(mark)
             if float(np.linalg.norm(target - tip)) > 0.002:
                 parts.append(marks.dashes(tip, target, marks.TARGET_COLOR, bright, 2.0))
         if not parts:

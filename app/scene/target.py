@@ -32,7 +32,12 @@ def open_context() -> Any:
         DeviceError: there is no such OpenGL here.
     """
     try:
-        settings: Any = {"backend": "egl", "require": 330}
+        settings: Any = {
+            "backend": "egl",
+            "require": 330,
+            "libgl": "libGL.so.1",  # by name: finding them would start a process
+            "libegl": "libEGL.so.1",
+        }
         return moderngl.create_context(standalone=True, **settings)
     except Exception as problem:  # glcontext raises nothing more special
         raise DeviceError(
@@ -68,11 +73,12 @@ class Target:
         width, height = max(int(width), 1), max(int(height), 1)
         if (width, height) == (self.width, self.height):
             return
-        self.release()
         self.width, self.height = width, height
-        self._drawn = self._buffer(self._samples)
-        self._kept = self._buffer(self._samples)
-        self._resolved = self._buffer(1) if self._samples > 1 else self._drawn
+        with self._context:
+            self.release()
+            self._drawn = self._buffer(self._samples)
+            self._kept = self._buffer(self._samples)
+            self._resolved = self._buffer(1) if self._samples > 1 else self._drawn
         self.pixels = np.zeros((height, width, 4), dtype=np.uint8)
         self.kept_view: bytes | None = None
         """What the kept backdrop was seen from; None when there is none."""

@@ -28,7 +28,7 @@ from models.numerics import FloatArray
 
 __all__ = ["hull_mesh"]
 
-_SHELL = linear("#cdd5d6", 0.35)
+_SHELL = linear("#bcc5c7", 0.35)
 _DARK = linear("#3c464c", 0.3)
 _MANTLE = linear("#5b6f78", 0.55)
 _RAIL = linear("#9aa5a8", 0.6)
