@@ -43,7 +43,8 @@ FAULT_NOT_FINITE = 1
 _SLACK = 0
 _ELASTIC = 1
 _SLIPPING = 2
-_CABLE_PASSES = 5
+_CABLE_PASSES = 30
+_LINE_PASSES = 12
 
 
 @kernel
@@ -119,8 +120,75 @@ def _cable_terms(
 
 
 @kernel
+def _cable_tension(
+    model: RobotModel, tendon: int, row: int, velocity_change: FloatArray, work: RodWork
+) -> float:
+    """Tension, not clipped, of a cable at the end of the step."""
+    change = 0.0
+    for i in range(3 * (model.tendon_termination[tendon] + 1)):
+        change += work.tendon_jacobian[row, i] * velocity_change[i]
+    return float(work.tendon_tension[row] + work.tendon_slope[row] * change)
+
+
+@kernel
+def _cable_states(
+    model: RobotModel, limb: int, velocity_change: FloatArray, work: RodWork
+) -> bool:
+    """Set the cables' states at a velocity change; tell whether they were so before."""
+    tendon = model.limb_tendon_start[limb]
+    same = True
+    for r in range(model.limb_tendon_start[limb + 1] - tendon):
+        tension = _cable_tension(model, tendon + r, r, velocity_change, work)
+        state = _ELASTIC
+        if tension <= 0.0:
+            state = _SLACK
+        elif tension >= model.tendon_tension_limit[tendon + r]:
+            state = _SLIPPING
+        if state != work.tendon_state[r]:
+            work.tendon_state[r] = state
+            same = False
+    return same
+
+
+@kernel
+def _step_slope(
+    model: RobotModel, limb: int, period: float, share: float, work: RodWork
+) -> float:
+    """Slope of the step's convex cost from velocity_kept towards velocity_change.
+
+    Writes the point at `share` of the way to velocity_trial.
+    """
+    first = model.limb_segment_start[limb]
+    size = 3 * (model.limb_segment_start[limb + 1] - first)
+    tendon = model.limb_tendon_start[limb]
+    trial = work.velocity_trial
+    slope = 0.0
+    for i in range(size):
+        way = work.velocity_change[i] - work.velocity_kept[i]
+        trial[i] = work.velocity_kept[i] + share * way
+        slope -= period * work.load[i] * way
+    for i in range(size):
+        way = work.velocity_change[i] - work.velocity_kept[i]
+        slope += work.matrix[i, i] * trial[i] * way
+        for j in range(i):
+            other = work.velocity_change[j] - work.velocity_kept[j]
+            slope += work.matrix[i, j] * (trial[j] * way + trial[i] * other)
+    for r in range(model.limb_tendon_start[limb + 1] - tendon):
+        tension = _cable_tension(model, tendon + r, r, trial, work)
+        tension = min(max(tension, 0.0), model.tendon_tension_limit[tendon + r])
+        for i in range(3 * (model.tendon_termination[tendon + r] + 1)):
+            way = work.velocity_change[i] - work.velocity_kept[i]
+            slope += period * tension * work.tendon_jacobian[r, i] * way
+    return slope
+
+
+@kernel
 def _solve_step(model: RobotModel, limb: int, period: float, work: RodWork) -> int:
     """Solve for the velocity change and the cables' tensions at the end of the step.
+
+    The step minimises a strictly convex, piecewise quadratic cost of the velocity
+    change. Newton's method finds it in one pass where the cables' first states hold,
+    else with a line search, for very stiff cables may jump over their whole range.
 
     Returns 0, or 1 where the matrix is not positive definite.
     """
@@ -131,6 +199,8 @@ def _solve_step(model: RobotModel, limb: int, period: float, work: RodWork) -> i
     jacobian = work.tendon_jacobian
     system = work.system
     change = work.velocity_change
+    for i in range(size):
+        work.velocity_kept[i] = 0.0
     for _ in range(_CABLE_PASSES):
         for i in range(size):
             change[i] = period * work.load[i]
@@ -154,25 +224,27 @@ def _solve_step(model: RobotModel, limb: int, period: float, work: RodWork) -> i
                 change[i] -= period * jacobian[r, i] * tension
         if cholesky_solve(system, change, size) != 0:
             return 1
-        settled = True
-        for r in range(tendons):
-            tension = work.tendon_tension[r]
-            for i in range(3 * (model.tendon_termination[tendon + r] + 1)):
-                tension += work.tendon_slope[r] * jacobian[r, i] * change[i]
-            state = _ELASTIC
-            if tension <= 0.0:
-                state = _SLACK
-            elif tension >= model.tendon_tension_limit[tendon + r]:
-                state = _SLIPPING
-            if state != work.tendon_state[r]:
-                work.tendon_state[r] = state
-                settled = False
-        if settled:
+        if _cable_states(model, limb, change, work):
             break
+        # the cost falls on the whole way unless the slope at its end is well above zero
+        steep = -0.5 * _step_slope(model, limb, period, 0.0, work)
+        if _step_slope(model, limb, period, 1.0, work) > steep:
+            low, high = 0.0, 1.0
+            for _ in range(_LINE_PASSES):
+                share = 0.5 * (low + high)
+                slope = _step_slope(model, limb, period, share, work)
+                if slope > steep:
+                    high = share
+                elif slope < -steep:
+                    low = share
+                else:
+                    break
+        for i in range(size):
+            change[i] = work.velocity_trial[i]
+            work.velocity_kept[i] = change[i]
+        _cable_states(model, limb, change, work)
     for r in range(tendons):
-        tension = work.tendon_tension[r]
-        for i in range(3 * (model.tendon_termination[tendon + r] + 1)):
-            tension += work.tendon_slope[r] * jacobian[r, i] * change[i]
+        tension = _cable_tension(model, tendon + r, r, change, work)
         limit = model.tendon_tension_limit[tendon + r]
         work.tendon_tension[r] = min(max(tension, 0.0), limit)
     return 0

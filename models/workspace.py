@@ -31,6 +31,10 @@ class RodWork(NamedTuple):
     """(m,) weight, drag and tip wrench as generalised forces [N m, N m, N]."""
     velocity_change: FloatArray
     """(m,) right-hand side, then solution."""
+    velocity_kept: FloatArray
+    """(m,) velocity change that the step's Newton iteration has reached."""
+    velocity_trial: FloatArray
+    """(m,) velocity change on the way from there."""
     tendon_length: FloatArray
     """(t,) geometric lengths [m]."""
     tendon_jacobian: FloatArray
@@ -90,6 +94,8 @@ def allocate_rod_work(model: RobotModel) -> RodWork:
         bias=np.zeros(size),
         load=np.zeros(size),
         velocity_change=np.zeros(block),
+        velocity_kept=np.zeros(size),
+        velocity_trial=np.zeros(size),
         tendon_length=np.zeros(tendons),
         tendon_jacobian=np.zeros((tendons, size)),
         tendon_tension=np.zeros(tendons),
