@@ -63,6 +63,7 @@ class TickData(NamedTuple):
     active: IntArray  # (1,) Source or -1
     selected: IntArray  # (1,)
     engaged: IntArray  # (1,) the robot has followed this epoch
+    settle: IntArray  # (1,) put the local model at rest at the command
     rebase: IntArray  # (1,) take a new offset before the next motion
     counts: IntArray  # (3, 4) arm, disarm, estop, reset counts already acted on
     limbs_seen: IntArray  # (3,) limb that each source last named
@@ -94,6 +95,7 @@ def allocate_tick_data(
         active=ints(1) - 1,
         selected=ints(1),
         engaged=ints(1),
+        settle=ints(1),
         rebase=ints(1) + 1,
         counts=ints(len(Source), 4) - 1,
         limbs_seen=ints(len(Source)),
@@ -154,8 +156,6 @@ def _arm(
     deadman: int,
     health: LinkHealth,
     data: TickData,
-    robot: RobotData,
-    work: RodWork,
 ) -> None:
     """Arm, from the robot's confirmed pose so that nothing jumps; or say why not."""
     heard = health.robot_heard_ns[0]
@@ -178,7 +178,7 @@ def _arm(
     if epoch == health.robot_epoch[0]:
         epoch = epoch % 255 + 1
     _adopt(model, health.confirmed_coordinates, data)
-    reset_robot_data(model, data.commanded, work, robot)
+    data.settle[0] = 1
     data.epoch[0] = epoch
     data.mode[0] = _ARMED
     data.refusal[0] = 0
@@ -219,8 +219,6 @@ def _handle_requests(
     sample: InputBlock,
     health: LinkHealth,
     data: TickData,
-    robot: RobotData,
-    work: RodWork,
 ) -> None:
     """Act on presses of arm, disarm, emergency stop and its reset.
 
@@ -245,7 +243,7 @@ def _handle_requests(
             data.mode[0] = _DISARMED
             data.refusal[0] = 0
     elif sample.arm_count[0] > seen[0] and fresh == 1 and data.mode[0] != _ARMED:
-        _arm(model, now_ns, any_deadman, health, data, robot, work)
+        _arm(model, now_ns, any_deadman, health, data)
     seen[0] = sample.arm_count[0]
     seen[1] = sample.disarm_count[0]
     seen[2] = sample.estop_count[0]
@@ -291,6 +289,19 @@ def _steer(
         data.tip[limb],
         data.target[limb],
     )
+
+
+@kernel
+def _settle(data: TickData, robot: RobotData) -> None:
+    """Put the local model at rest at the command, its winches holding it there."""
+    for k in range(robot.coordinates.shape[0]):
+        for i in range(3):
+            robot.coordinates[k, i] = data.commanded[k, i]
+            robot.rates[k, i] = 0.0
+    for k in range(robot.servo_length.size):
+        robot.servo_length[k] = data.winch[k]
+    for limb in range(robot.status.size):
+        robot.status[limb] = 0
 
 
 @kernel
@@ -349,8 +360,6 @@ def tick(
             samples[source],
             health,
             data,
-            robot,
-            work,
         )
     _follow_robot(health, data)
     # 3. who is in charge: the present one while it holds on, else the first that does
@@ -411,6 +420,9 @@ def tick(
         winch_lengths(
             model, limb, data.commanded[start:stop], work, data.winch[first:last]
         )
+    if data.settle[0] == 1:
+        data.settle[0] = 0
+        _settle(data, robot)
     frozen = robot_step(model, period, data.winch, robot, work)
     if frozen > 0 and data.mode[0] == _ARMED:
         data.mode[0] = _DISARMED
