@@ -211,7 +211,7 @@ class CompactProfile:
         row = np.empty(3)
         self._quantiser.take(reader, segment, row, _SEGMENT_BITS, measured=True)
         reader.finish()
-        received = self._counters.received(received_code, 3)
+        received = self._counters.received(received_code, 3, time_ns)
         return TelemetryFrame(
             sequence=self._counters.sequence(code, 4, time_ns, telemetry=True),
             generated_ns=time_ns,

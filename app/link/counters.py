@@ -5,16 +5,62 @@ from app.link.packing import unwrap
 __all__ = ["Counters"]
 
 _EPOCH_CODES = 7
+_MEMORY = 0.9  # of the mean rate of a counter, per report
+
+
+class _Counter:
+    """One counter of the peer; guesses whole turns missed from its usual rate."""
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+        self._time_ns = 0
+        self._steps = 0.0
+        self._elapsed_ns = 0.0
+
+    def take(self, code: int, bits: int, time_ns: int, least: int) -> int:
+        """Unwrap a report.
+
+        A newer time always means a step forward, at least by `least`, so a sender that
+        began anew and counts from zero is not taken for late. An older time means a
+        step back.
+
+        Args:
+            code: low bits of the counter.
+            bits: how many.
+            time_ns: when the frame was generated [ns].
+            least: 1 for a number that every frame has for itself, else 0.
+        """
+        span = 1 << bits
+        if self._last is None:
+            self._last, self._time_ns = code, time_ns
+            return code
+        last, since_ns = self._last, time_ns - self._time_ns
+        if since_ns < 0:
+            return last - (last - code) % span
+        if since_ns == 0:
+            self._last = max(last, near := unwrap(code, bits, last, span // 4))
+            return near
+        step = least + (code - last - least) % span
+        turns = 0
+        if self._elapsed_ns > 0.0:
+            expected = self._steps / self._elapsed_ns * since_ns
+            turns = max(0, round((expected - step) / span))
+        if turns == 0:
+            self._steps = _MEMORY * self._steps + step
+            self._elapsed_ns = _MEMORY * self._elapsed_ns + since_ns
+        self._last, self._time_ns = last + step + turns * span, time_ns
+        return self._last
 
 
 class Counters:
     """One side's memory of both ways' counters."""
 
     def __init__(self) -> None:
-        self._heard: dict[bool, tuple[int, int]] = {}  # by telemetry?: time, number
+        """Begin before anything was heard or sent."""
+        self._setpoint, self._telemetry = _Counter(), _Counter()
+        self._received = _Counter()
         self._sent = -1  # newest setpoint written
         self._sent_epoch = 0
-        self._received = 0
 
     def note_sent(self, sequence: int, epoch: int) -> None:
         """Remember a setpoint that was written, to recognise its echo."""
@@ -22,33 +68,13 @@ class Counters:
         self._sent_epoch = epoch
 
     def sequence(self, code: int, bits: int, time_ns: int, *, telemetry: bool) -> int:
-        """Unwrap a sequence number; a newer time always means a greater number.
+        """Unwrap a frame's sequence number; see `_Counter.take`."""
+        counter = self._telemetry if telemetry else self._setpoint
+        return counter.take(code, bits, time_ns, least=1)
 
-        So a sender that began anew and counts from zero is not taken for late.
-
-        Args:
-            code: low bits of the number.
-            bits: how many.
-            time_ns: when the frame was generated [ns].
-            telemetry: which of the two counters.
-        """
-        last_ns, last = self._heard.get(telemetry, (time_ns - 1, code - 1))
-        span = 1 << bits
-        if time_ns > last_ns:
-            sequence = last + 1 + (code - last - 1) % span
-        elif time_ns < last_ns:
-            sequence = last - (last - code) % span
-        else:
-            sequence = unwrap(code, bits, last, span // 4)
-        if time_ns > last_ns or sequence > last:
-            self._heard[telemetry] = (time_ns, sequence)
-        return sequence
-
-    def received(self, code: int, bits: int) -> int:
-        """Unwrap the count of accepted frames, which seldom falls back."""
-        behind = 1 << (bits - 6) if bits > 6 else 0
-        self._received = unwrap(code, bits, self._received, behind)
-        return self._received
+    def received(self, code: int, bits: int, time_ns: int) -> int:
+        """Unwrap the count of frames that the robot accepted."""
+        return self._received.take(code, bits, time_ns, least=0)
 
     def echo(self, code: int, bits: int) -> int:
         """Return the newest setpoint, up to the last one sent, with these low bits."""

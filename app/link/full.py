@@ -242,5 +242,5 @@ class FullProfile:
             echo_hold_ms=(
                 hold * _HOLD_TICK_NS / NS_PER_MS if hold != _HOLD_UNKNOWN else math.nan
             ),
-            received=self._counters.received(received, 16),
+            received=self._counters.received(received, 16, time_ns),
         )

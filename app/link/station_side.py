@@ -59,7 +59,7 @@ class StationSide:
         self.clock = ClockOffset()
         self.malformed = 0
         self._link_events = LinkEvents()
-        self._loss_up, self._loss_down = SequenceLoss(), CountLoss()
+        self.loss_up, self.loss_down = SequenceLoss(), CountLoss()
         self._rate_up, self._rate_down = RateMeter(), RateMeter()
         self._sequence = 0
         self._sent: OrderedDict[int, tuple[int, int]] = OrderedDict()
@@ -123,7 +123,7 @@ class StationSide:
             self._refuse(now_ns, "It is a setpoint, our own sent back.")
             return None
         self._exchange(now_ns, frame)
-        self._loss_up.note(now_ns, frame.sequence)
+        self.loss_up.note(now_ns, frame.sequence)
         self._take(now_ns, frame)
         return frame
 
@@ -145,7 +145,7 @@ class StationSide:
         rtt_ns = max(0, now_ns - sent_ns - hold_ns)
         self._rtt_ms = rtt_ns / NS_PER_MS
         self.clock.note(now_ns, apparent_age_ns, rtt_ns)
-        self._loss_down.note(now_ns, frame.echo_sequence, frame.received)
+        self.loss_down.note(now_ns, frame.echo_sequence, frame.received)
         generated_ns = frame.generated_ns - self.clock.offset_ns
         self._command_age_ms = max(0, generated_ns - commanded_ns) / NS_PER_MS
         if hold_known:
@@ -229,7 +229,8 @@ class StationSide:
         step = np.abs(
             state.coordinates_commanded[start:stop] - self._sent_coordinates[start:stop]
         )
-        return float(max(step[:, :2].max(), _EXTENSION_SCALE * step[:, 2].max()))
+        step[:, 2] *= _EXTENSION_SCALE
+        return float(step.max())
 
     def _send_mode(
         self,
@@ -326,8 +327,8 @@ class StationSide:
         health.age_ms[0] = self.age.age_ms(now_ns)
         health.command_age_ms[0] = self._command_age_ms
         health.rtt_ms[0] = self._rtt_ms
-        health.loss_down[0] = self._loss_down.loss(now_ns)
-        health.loss_up[0] = self._loss_up.loss(now_ns)
+        health.loss_down[0] = self.loss_down.loss(now_ns)
+        health.loss_up[0] = self.loss_up.loss(now_ns)
         health.down_bps[0] = self._rate_down.bps(now_ns)
         health.up_bps[0] = self._rate_up.bps(now_ns)
         health.send_hz[0] = self.pacer.send_hz(now_ns)

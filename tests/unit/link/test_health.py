@@ -101,7 +101,7 @@ def test_clock_offset(offset_s):
         stamp_ns = now_ns - round(up * NS_PER_MS) + offset_ns
         if k < 50:  # no exchange yet
             clock.guess(now_ns, now_ns - stamp_ns, 20 * NS_PER_MS)
-            if k == 0 and abs(offset_s) > 10 or k == 49:
+            if (k == 0 and abs(offset_s) > 10) or k == 49:
                 assert abs(clock.offset_ns - offset_ns) < 50 * NS_PER_MS
             elif k == 0:
                 assert clock.offset_ns == 0
