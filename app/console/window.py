@@ -14,12 +14,9 @@ from PyQt6.QtWidgets import (
     QApplication,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
-    QPushButton,
     QScrollArea,
     QSplitter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -37,9 +34,10 @@ from app.console.notice import choose_notice
 from app.console.plots import StripPlots
 from app.console.processes import ProcessesPanel, SupervisorLike
 from app.console.readings import StationReadings
-from app.console.theme import ALARM, AMBER, MUTED, TEXT, base_pixel_size
+from app.console.theme import base_pixel_size
 from app.console.tips import TipPanel
 from app.console.topbar import TopBar
+from app.console.viewbar import ViewBar
 from app.console.viewport import Viewport
 from app.errors import DeviceError
 from app.messages import StationMode
@@ -92,7 +90,6 @@ class ConsoleWindow(QMainWindow):
         self._make_scene = make_scene or (lambda: Scene(robot, model))
         self._selected = -1
         self._round = 0
-        self._acted = ""
         self.setWindowTitle(f"limblink – {robot.title}")
         self.topbar = TopBar(robot, self.controls)
         self.limbs = LimbsPanel(robot, model, self.select_limb)
@@ -103,6 +100,7 @@ class ConsoleWindow(QMainWindow):
         self.processes = ProcessesPanel(supervisor)
         self.events = EventsPanel()
         self.viewport = Viewport(robot, model, self.readings, self.controls)
+        self.viewbar = ViewBar(self.viewport, self._act, self._toggle_help)
         self._lay_out()
         self.help = HelpOverlay(self, mapping or GamepadMapping())
         if not watch:
@@ -211,19 +209,12 @@ class ConsoleWindow(QMainWindow):
             stop_released=self.topbar.stop.is_released,
             can_restart=self._supervisor is not None,
         )
-        self._notice.setText(notice.text)
-        shade = {0: MUTED, 1: TEXT, 2: AMBER, 3: ALARM}[notice.loudness]
-        weight = "bold" if notice.loudness > 1 else "normal"
-        self._notice.setStyleSheet(f"color: {shade}; font-weight: {weight}")
-        self._acted = notice.action
-        words = {"restart": "Restart station", "take": "Take control"}
-        self._act.setText(words.get(notice.action, ""))
-        self._act.setVisible(bool(notice.action))
+        self.viewbar.show_notice(notice)
 
-    def _do_action(self) -> None:
-        if self._acted == "restart":
+    def _act(self, action: str) -> None:
+        if action == "restart":
             self.processes.restart("station")
-        elif self._acted == "take":
+        elif action == "take":
             self.take_control()
 
     # layout
@@ -249,57 +240,17 @@ class ConsoleWindow(QMainWindow):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(4)
         outer.addWidget(self.topbar)
-        outer.addLayout(self._notice_row())
+        outer.addWidget(self.viewbar)
         outer.addLayout(middle, 1)
         self.setCentralWidget(whole)
-
-    def _notice_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(12, 0, 6, 0)
-        row.setSpacing(4)
-        self._notice = QLabel("")
-        self._notice.setMinimumWidth(1)
-        self._notice.setAccessibleName("what to do now")
-        self._act = QPushButton("")
-        self._act.setObjectName("act")
-        self._act.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._act.clicked.connect(self._do_action)
-        self._act.hide()
-        row.addWidget(self._notice)
-        row.addWidget(self._act)
-        row.addStretch(1)
-        camera = self.viewport.camera
-        for text, tip, act in (
-            ("Behind", "View from behind (HOME)", camera.reset),
-            ("Front", "View from ahead (F2)", lambda: camera.view("front")),
-            ("Side", "View from the side (F3)", lambda: camera.view("side")),
-            ("Top", "View from above (F4)", lambda: camera.view("top")),
-        ):
-            row.addWidget(_tool(text, tip, act))
-        self._skin = _switch(
-            "Skin", "Smooth skin or bare sections (F5)", self._show_skin
-        )
-        self._inset = _switch(
-            "Limb camera", "The camera limb's view (F7)", self._show_inset
-        )
-        for button in (self._skin, self._inset):
-            row.addWidget(button)
-        row.addWidget(_tool("Help F1", "Keys, mouse and gamepad", self._toggle_help))
-        return row
 
     @property
     def notice(self) -> str:
         """The sentence under the top bar."""
-        return self._notice.text()
+        return self.viewbar.text
 
     def _below_bar(self) -> QRect:
         return self.rect().adjusted(0, self.topbar.height(), 0, 0)
-
-    def _show_skin(self, checked: bool) -> None:
-        self.viewport.shown.skin = checked
-
-    def _show_inset(self, checked: bool) -> None:
-        self.viewport.shown.inset = checked
 
     def _toggle_help(self) -> None:
         self.help.toggle(self._below_bar())
@@ -324,9 +275,9 @@ class ConsoleWindow(QMainWindow):
             Qt.Key.Key_F2: lambda: self.viewport.camera.view("front"),
             Qt.Key.Key_F3: lambda: self.viewport.camera.view("side"),
             Qt.Key.Key_F4: lambda: self.viewport.camera.view("top"),
-            Qt.Key.Key_F5: self._skin.click,
+            Qt.Key.Key_F5: self.viewbar.skin.click,
             Qt.Key.Key_F6: self._change_pane,
-            Qt.Key.Key_F7: self._inset.click,
+            Qt.Key.Key_F7: self.viewbar.inset.click,
         }
         if key not in acts or event.modifiers() & Qt.KeyboardModifier.AltModifier:
             return False
@@ -390,23 +341,6 @@ class ConsoleWindow(QMainWindow):
     def is_stopped(self) -> bool:
         """Whether the station's emergency stop is latched."""
         return int(self.readings.state.mode[0]) == StationMode.ESTOP
-
-
-def _tool(text: str, tip: str, act: Callable[[], None]) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    button.clicked.connect(lambda _checked: act())
-    return button
-
-
-def _switch(text: str, tip: str, act: Callable[[bool], None]) -> QToolButton:
-    button = _tool(text, tip, lambda: None)
-    button.setCheckable(True)
-    button.setChecked(True)
-    button.toggled.connect(act)
-    return button
 
 
 def _column(panels: list[QWidget], width: int) -> QScrollArea:
