@@ -87,11 +87,9 @@ def chain_frames(
             pose of the arc's end.
     """
     theta = np.hypot(delta_x, delta_y)
-    cos_plane = 1.0
-    sin_plane = 0.0
-    if theta > 0.0:
-        cos_plane = delta_x / theta
-        sin_plane = delta_y / theta
+    plane = np.arctan2(delta_y, delta_x)
+    cos_plane = np.cos(plane)
+    sin_plane = np.sin(plane)
     bend = theta / sections
     _, sinc, _, _, _, _, _, _, _ = arc_coefficients(0.25 * bend * bend)
     chord = length / sections * sinc

@@ -11,15 +11,13 @@ softest bend, from the elastic energy of the tapered section. So the spare freed
 where it costs least elastic energy. |e| l is at least the curvature of the tip's path
 that J leaves out: without it a stretched limb trembles at a target beyond its reach.
 It vanishes with e (Levenberg-Marquardt as Sugihara 2011, T-RO 27, 984), so that a held
-target is met exactly. A damping by the least singular value meets it with an error,
-because the drift pushes against the damping. The damping of an extension grows with
-the strain it makes, 1/r² of a bend's, not with the stiffness of the spine: a limb that
-can reach by its length alone is then not slowed.
+target is met, where a damping by singular values that stays would leave the drift
+something to push against. The damping of an extension grows with the strain it makes,
+1/r² of a bend's, not with the stiffness of the spine: a limb that can reach by its
+length alone is then not slowed.
 
 Positions only: the tip's orientation is left free. Valid below θ = 2π.
 """
-
-import math
 
 import numpy as np
 
@@ -31,6 +29,7 @@ from models.constrained_step import (
     solve_step,
 )
 from models.limb import limb_tip_jacobian
+from models.material import segment_material
 from models.numerics import FloatArray, cholesky_solve, kernel
 from models.robot import RobotModel
 
@@ -65,24 +64,7 @@ _PRESSED_BEND = 1e-6  # [rad] wished beyond a limit, to be reported
 _PRESSED_EXTENSION = 1e-5  # [m]; at rest on the edge of its range 1e-7 is wished
 _ON_TARGET = 1e-6  # [m]
 _SOLVE_TIP_STEP = 0.02  # of the limb's length
-_SETTLED = 1e-9  # [rad] or [m]
-
-
-@kernel
-def _stiffness(
-    start_radius: float, end_radius: float, length: float, modulus: float, ratio: float
-) -> tuple[float, float]:
-    """Bending [N m/rad] and axial [N/m] stiffness of a tapered segment.
-
-    An arc stores ½ E Ī θ²/ℓ and ½ c E Ā δℓ²/ℓ, Ī and Ā the means of π r⁴/4 and π r²
-    along the linear taper.
-    """
-    square = start_radius * start_radius
-    square += (start_radius + end_radius) * end_radius
-    quartic = start_radius * start_radius * square
-    quartic += end_radius * end_radius * end_radius * (start_radius + end_radius)
-    scale = math.pi * modulus / length
-    return 0.05 * scale * quartic, ratio * scale * square / 3.0
+_SETTLED = 1e-6  # [rad] or [m] of one step
 
 
 @kernel
@@ -179,18 +161,11 @@ def inverse_step(
     softest = np.inf
     length = 0.0
     for k in range(count):
-        s = start + k
-        bend, axial = _stiffness(
-            model.segment_radius[s, 0],
-            model.segment_radius[s, 1],
-            model.segment_length[s],
-            model.young_modulus[s],
-            model.axial_stiffness_ratio[s],
-        )
+        bend, axial, _, _ = segment_material(model, start + k)
         data.stiffness[k, 0] = bend
         data.stiffness[k, 1] = axial
         softest = min(softest, bend)
-        length += model.segment_length[s]
+        length += model.segment_length[start + k]
     way = min(distance, model.tip_speed_limit[limb] * period)
     if distance > way:
         for i in range(3):

@@ -157,14 +157,14 @@ def _body_faults(function: ast.FunctionDef) -> list[tuple[int, str]]:
             node.op, ast.MatMult
         ):
             faults.append((line, "matrix product: write the loop"))
-        if isinstance(node, ast.Call) and (text := _call_fault(node)):
-            faults.append((line, text))
+        if isinstance(node, ast.Call) and (fault := _call_fault(node)):
+            faults.append((line, fault))
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(
             node.ctx, ast.Store
         ):
-            root = _root(node)
-            if root in inputs:
-                faults.append((line, f"writes to {root}, which is an input"))
+            name = _root(node)
+            if name in inputs:
+                faults.append((line, f"writes to {name}, which is an input"))
     return faults
 
 

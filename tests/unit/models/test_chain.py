@@ -100,6 +100,12 @@ def test_joints_through_the_papers_kinematics_give_the_frames(
     assert np.allclose(poses[n, :3, :3], closed, rtol=0.0, atol=_EXACT)
 
 
+def test_the_least_numbers_still_make_a_rotation():
+    poses = _frames(5e-324, 5e-324, 0.3, 4)
+    assert np.allclose(poses[2, :3, :3] @ poses[2, :3, :3].T, np.eye(3), atol=_EXACT)
+    assert np.allclose(poses[4], _arc(0.0, 0.0, 0.3), atol=_EXACT)
+
+
 def test_positions_are_smooth_through_the_straight_arc():
     for bend in (1e-3, 1e-6, 1e-9, 1e-12, 0.0):
         ahead = _frames(bend, 0.0, 0.3, 10)[:, :3, 3]
