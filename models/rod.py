@@ -19,12 +19,13 @@ a mode of frequency ω is ω h / 2: 0.3 % of critical at 1 Hz and 1 ms.
 
 import numpy as np
 
+from models.cable import cable_terms, solve_step
 from models.material import segment_material
 from models.motion import limb_motion
-from models.numerics import FloatArray, cholesky_solve, kernel
+from models.numerics import FloatArray, kernel
 from models.robot import RobotData, RobotModel
 from models.tendon import tendon_lengths
-from models.winch import WINCH_NOT_FINITE, servo_advance, winch_lengths
+from models.winch import WINCH_NOT_FINITE, winch_lengths
 from models.workspace import RodWork, allocate_rod_work
 
 __all__ = [
@@ -39,12 +40,6 @@ __all__ = [
 
 FAULT_NONE = 0
 FAULT_NOT_FINITE = 1
-
-_SLACK = 0
-_ELASTIC = 1
-_SLIPPING = 2
-_CABLE_PASSES = 30
-_LINE_PASSES = 12
 
 
 @kernel
@@ -76,181 +71,6 @@ def _material_terms(
 
 
 @kernel
-def _cable_terms(
-    model: RobotModel,
-    limb: int,
-    rates: FloatArray,
-    winch_target: FloatArray,
-    servo_length: FloatArray,
-    period: float,
-    work: RodWork,
-) -> None:
-    """Advance the winches and predict every cable's tension at unchanged velocity.
-
-    Leaves servo_length, tendon_tension (not clipped), its slope and the first guess of
-    its state in work; reads tendon_length and tendon_jacobian there.
-    """
-    first = model.limb_segment_start[limb]
-    size = 3 * (model.limb_segment_start[limb + 1] - first)
-    tendon = model.limb_tendon_start[limb]
-    for i in range(model.limb_tendon_start[limb + 1] - tendon):
-        t = tendon + i
-        length = servo_advance(
-            servo_length[t],
-            winch_target[t],
-            model.servo_time_constant[t],
-            model.servo_speed_limit[t],
-            period,
-        )
-        rate = (servo_length[t] - length) / period
-        for j in range(size):
-            rate += work.tendon_jacobian[i, j] * rates[j // 3, j % 3]
-        stretch = work.tendon_length[i] - servo_length[t] + period * rate
-        stiffness = model.tendon_stiffness[t]
-        damping = model.tendon_damping[t]
-        tension = stiffness * stretch + damping * rate
-        work.servo_length[i] = length
-        work.tendon_tension[i] = tension
-        work.tendon_slope[i] = damping + period * stiffness
-        work.tendon_state[i] = _ELASTIC
-        if tension <= 0.0:
-            work.tendon_state[i] = _SLACK
-        elif tension >= model.tendon_tension_limit[t]:
-            work.tendon_state[i] = _SLIPPING
-
-
-@kernel
-def _cable_tension(
-    model: RobotModel, tendon: int, row: int, velocity_change: FloatArray, work: RodWork
-) -> float:
-    """Tension, not clipped, of a cable at the end of the step."""
-    change = 0.0
-    for i in range(3 * (model.tendon_termination[tendon] + 1)):
-        change += work.tendon_jacobian[row, i] * velocity_change[i]
-    return float(work.tendon_tension[row] + work.tendon_slope[row] * change)
-
-
-@kernel
-def _cable_states(
-    model: RobotModel, limb: int, velocity_change: FloatArray, work: RodWork
-) -> bool:
-    """Set the cables' states at a velocity change; tell whether they were so before."""
-    tendon = model.limb_tendon_start[limb]
-    same = True
-    for r in range(model.limb_tendon_start[limb + 1] - tendon):
-        tension = _cable_tension(model, tendon + r, r, velocity_change, work)
-        state = _ELASTIC
-        if tension <= 0.0:
-            state = _SLACK
-        elif tension >= model.tendon_tension_limit[tendon + r]:
-            state = _SLIPPING
-        if state != work.tendon_state[r]:
-            work.tendon_state[r] = state
-            same = False
-    return same
-
-
-@kernel
-def _step_slope(
-    model: RobotModel, limb: int, period: float, share: float, work: RodWork
-) -> float:
-    """Slope of the step's convex cost from velocity_kept towards velocity_change.
-
-    Writes the point at `share` of the way to velocity_trial.
-    """
-    first = model.limb_segment_start[limb]
-    size = 3 * (model.limb_segment_start[limb + 1] - first)
-    tendon = model.limb_tendon_start[limb]
-    trial = work.velocity_trial
-    slope = 0.0
-    for i in range(size):
-        way = work.velocity_change[i] - work.velocity_kept[i]
-        trial[i] = work.velocity_kept[i] + share * way
-        slope -= period * work.load[i] * way
-    for i in range(size):
-        way = work.velocity_change[i] - work.velocity_kept[i]
-        slope += work.matrix[i, i] * trial[i] * way
-        for j in range(i):
-            other = work.velocity_change[j] - work.velocity_kept[j]
-            slope += work.matrix[i, j] * (trial[j] * way + trial[i] * other)
-    for r in range(model.limb_tendon_start[limb + 1] - tendon):
-        tension = _cable_tension(model, tendon + r, r, trial, work)
-        tension = min(max(tension, 0.0), model.tendon_tension_limit[tendon + r])
-        for i in range(3 * (model.tendon_termination[tendon + r] + 1)):
-            way = work.velocity_change[i] - work.velocity_kept[i]
-            slope += period * tension * work.tendon_jacobian[r, i] * way
-    return slope
-
-
-@kernel
-def _solve_step(model: RobotModel, limb: int, period: float, work: RodWork) -> int:
-    """Solve for the velocity change and the cables' tensions at the end of the step.
-
-    The step minimises a strictly convex, piecewise quadratic cost of the velocity
-    change. Newton's method finds it in one pass where the cables' first states hold,
-    else with a line search, for very stiff cables may jump over their whole range.
-
-    Returns 0, or 1 where the matrix is not positive definite.
-    """
-    first = model.limb_segment_start[limb]
-    size = 3 * (model.limb_segment_start[limb + 1] - first)
-    tendon = model.limb_tendon_start[limb]
-    tendons = model.limb_tendon_start[limb + 1] - tendon
-    jacobian = work.tendon_jacobian
-    system = work.system
-    change = work.velocity_change
-    for i in range(size):
-        work.velocity_kept[i] = 0.0
-    for _ in range(_CABLE_PASSES):
-        for i in range(size):
-            change[i] = period * work.load[i]
-            for j in range(i + 1):
-                system[i, j] = work.matrix[i, j]
-        for r in range(tendons):
-            state = work.tendon_state[r]
-            if state == _SLACK:
-                continue
-            width = 3 * (model.tendon_termination[tendon + r] + 1)
-            if state == _SLIPPING:
-                tension = model.tendon_tension_limit[tendon + r]
-            else:
-                tension = work.tendon_tension[r]
-                slope = period * work.tendon_slope[r]
-                for i in range(width):
-                    weighted = slope * jacobian[r, i]
-                    for j in range(i + 1):
-                        system[i, j] += weighted * jacobian[r, j]
-            for i in range(width):
-                change[i] -= period * jacobian[r, i] * tension
-        if cholesky_solve(system, change, size) != 0:
-            return 1
-        if _cable_states(model, limb, change, work):
-            break
-        # the cost falls on the whole way unless the slope at its end is well above zero
-        steep = -0.5 * _step_slope(model, limb, period, 0.0, work)
-        if _step_slope(model, limb, period, 1.0, work) > steep:
-            low, high = 0.0, 1.0
-            for _ in range(_LINE_PASSES):
-                share = 0.5 * (low + high)
-                slope = _step_slope(model, limb, period, share, work)
-                if slope > steep:
-                    high = share
-                elif slope < -steep:
-                    low = share
-                else:
-                    break
-        for i in range(size):
-            change[i] = work.velocity_trial[i]
-            work.velocity_kept[i] = change[i]
-        _cable_states(model, limb, change, work)
-    for r in range(tendons):
-        tension = _cable_tension(model, tendon + r, r, change, work)
-        limit = model.tendon_tension_limit[tendon + r]
-        work.tendon_tension[r] = min(max(tension, 0.0), limit)
-    return 0
-
-
-@kernel
 def _limb_step(
     model: RobotModel,
     limb: int,
@@ -269,8 +89,8 @@ def _limb_step(
     limb_motion(model, limb, coordinates, rates, period, data.tip_wrench[limb], work)
     _material_terms(model, limb, coordinates, rates, period, work)
     tendon_lengths(model, limb, coordinates, work.tendon_length, work.tendon_jacobian)
-    _cable_terms(model, limb, rates, winch_target, data.servo_length, period, work)
-    if _solve_step(model, limb, period, work) != 0:
+    cable_terms(model, limb, rates, winch_target, data.servo_length, period, work)
+    if solve_step(3 * (last - first), tendons, period, work) != 0:
         return FAULT_NOT_FINITE
     total = 0.0
     for k in range(last - first):

@@ -11,7 +11,7 @@ __all__ = ["RodWork", "allocate_rod_work"]
 
 
 class RodWork(NamedTuple):
-    """Workspace of the kernels of tendon, hydro, winch, motion and rod.
+    """Workspace of the kernels of tendon, hydro, winch, motion, cable and rod.
 
     n segments, m = 3 n coordinates and t tendons of the robot's largest limb. One copy
     belongs to one RobotData and one thread: `kept_…` hold that data's last finite one.
@@ -43,6 +43,10 @@ class RodWork(NamedTuple):
     """(t,) [N]."""
     tendon_slope: FloatArray
     """(t,) tension gained by each metre a second of velocity change [N s/m]."""
+    tendon_limit: FloatArray
+    """(t,) greatest tension [N]."""
+    tendon_width: IntArray
+    """(t,) number of leading coordinates that the tendon feels."""
     tendon_state: IntArray
     """(t,) 0 slack, 1 elastic, 2 at the limit."""
     servo_length: FloatArray
@@ -100,6 +104,8 @@ def allocate_rod_work(model: RobotModel) -> RodWork:
         tendon_jacobian=np.zeros((tendons, size)),
         tendon_tension=np.zeros(tendons),
         tendon_slope=np.zeros(tendons),
+        tendon_limit=np.zeros(tendons),
+        tendon_width=np.zeros(tendons, dtype=np.int64),
         tendon_state=np.zeros(tendons, dtype=np.int64),
         servo_length=np.zeros(tendons),
         segment_load=np.zeros((segments, 6)),

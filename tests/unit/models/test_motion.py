@@ -48,7 +48,7 @@ def _rates(pose, seed):
 
 
 def _sections(limb, pose, rates, model=URSULA):
-    """Yield at each point: share of length, radius, row, tangent, v and ω in the hull."""
+    """Yield at each point: share of length, radius, row, tangent, v, ω in the hull."""
     step = 1e-6
     for k in range(len(pose)):
         row = limb_rows(model, limb).start + k

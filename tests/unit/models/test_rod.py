@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.runtime import _nrt_python, rtsys
 
 from models.limb import limb_poses
 from models.material import segment_material
@@ -276,3 +277,16 @@ def test_reset_refuses_a_pose_that_is_not_finite_and_sets_the_others():
     assert reset_robot_data(URSULA, pose, work, data) == 1
     assert np.array_equal(data.coordinates[:2], before[:2])
     assert np.array_equal(data.coordinates[2:, :2], pose[2:, :2])
+
+
+def test_a_step_allocates_nothing():
+    data, work, winch = _robot(URSULA)
+    robot_step(URSULA, _PERIOD, winch, data, work)
+    _nrt_python.memsys_enable_stats()
+    before = rtsys.get_allocation_stats()
+    robot_step(URSULA, _PERIOD, winch - 0.02, data, work)
+    after = rtsys.get_allocation_stats()
+    _nrt_python.memsys_disable_stats()
+    # the call from Python wraps each array it hands in, and that is all
+    handed = len(URSULA) + 1 + len(data) + len(work)
+    assert after.alloc - before.alloc <= handed
