@@ -8,7 +8,7 @@ linear in the limb's velocity change Δv, so the step
 
 is the gradient of a strictly convex, piecewise quadratic cost of Δv. Newton's method
 on it ends in one pass where the states guessed from Δv = 0 hold, as they nearly always
-do; else a line search keeps it from cycling, for a stiff cable may cross its whole range.
+do; else a line search keeps it from cycling: a stiff cable may cross its whole range.
 
 The damper acts as soon as k s + d ṡ > 0, at most d/k (2 ms here) before the cable is
 taut; so the tension is continuous, and the cable never gives back more than it took.

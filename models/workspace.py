@@ -24,13 +24,13 @@ class RodWork(NamedTuple):
     matrix: FloatArray
     """(m, m) mass matrix with the implicit terms; lower triangle."""
     system: FloatArray
-    """(m, m) the matrix that is factored."""
+    """(s, s) the matrix that is factored; s the greater of m and t."""
     bias: FloatArray
     """(m,) Coriolis and centrifugal generalised forces [N m, N m, N]."""
     load: FloatArray
     """(m,) weight, drag and tip wrench as generalised forces [N m, N m, N]."""
     velocity_change: FloatArray
-    """(m,) right-hand side, then solution."""
+    """(s,) right-hand side, then solution."""
     velocity_kept: FloatArray
     """(m,) velocity change that the step's Newton iteration has reached."""
     velocity_trial: FloatArray
