@@ -64,6 +64,8 @@ def kernel(function: _Function) -> _Function:
     is a Data, returns a status or a number, and never raises. A kernel whose name
     begins with an underscore can be called from kernels only: it is compiled without
     an entry for Python, which for a Model's many arrays costs a quarter of the time.
+    Kernels are inlined into their callers: to pass a Model's arrays, each with its
+    shape and strides, to one that is not costs about 0.5 µs a call.
     """
     private = function.__name__.startswith("_")
     compiled = numba.njit(
@@ -71,6 +73,7 @@ def kernel(function: _Function) -> _Function:
         nogil=True,
         error_model="numpy",
         no_cpython_wrapper=private,
+        forceinline=True,
         no_cfunc_wrapper=True,
     )(function)
     return cast("_Function", compiled)

@@ -91,7 +91,7 @@ def _count(duration_ns: int, histogram_out: IntArray) -> None:
 @kernel
 def run_loop(
     model: RobotModel,
-    control: IntArray,
+    control_out: IntArray,
     timespec: IntArray,
     age_limit_ns: IntArray,
     input0: IntArray,
@@ -120,21 +120,21 @@ def run_loop(
     statistics_words: IntArray,
     local_statistics: IntArray,
     period_ns: int,
-    last_start: IntArray,
+    last_start_out: IntArray,
     once: int,
 ) -> None:
-    """Run until control[0] is set (or one period, where `once` is 1).
+    """Run until control_out[0] is set (or one period, where `once` is 1).
 
     Each `local` is read from its mailbox; the blocks named after it view its memory.
     """
-    due = control[1]
+    due = control_out[1]
     if due == 0:
         due = _now_ns(timespec)
-    while control[0] == 0:
+    while control_out[0] == 0:
         due += period_ns
         if once == 0:
             _sleep_until(due, timespec)
-        fence()  # others write control[0]: it must be read anew each time
+        fence()  # others write control_out[0]: it must be read anew each time
         start = _now_ns(timespec)
         skipped = (start - due) // period_ns
         mailbox_read(input0, scratch, local0)
@@ -165,9 +165,9 @@ def run_loop(
         if lateness > 1_000_000:
             statistics.late_1ms[0] += 1
         _count(lateness, statistics.lateness)
-        if last_start[0] != 0:
-            _count(start - last_start[0], statistics.period)
-        last_start[0] = start
+        if last_start_out[0] != 0:
+            _count(start - last_start_out[0], statistics.period)
+        last_start_out[0] = start
         if skipped > 0:
             statistics.overruns[0] += skipped
             due += skipped * period_ns
@@ -176,7 +176,7 @@ def run_loop(
         _count(cost, statistics.cost)
         if statistics.ticks[0] % 20 == 0:
             mailbox_write(statistics_words, local_statistics)
-        control[1] = due
+        control_out[1] = due
         if once == 1:
             return
 

@@ -69,7 +69,7 @@ class DriveSummary:
         self._ages: list[float] = []
         self._delays: list[float] = []
         self._scheduled: dict[Direction, list[float]] = {way: [] for way in Direction}
-        self._carried: list[float] = []
+        self._carried: dict[Direction, list[float]] = {way: [] for way in Direction}
         self._sent_bits = 0
         self._heard_bits = 0
         self._counted: dict[Direction, _Counted] = {}
@@ -141,7 +141,7 @@ class DriveSummary:
             self._scheduled[packet.direction].append(
                 (packet.scheduled_due_ns - packet.submitted_ns) / NS_PER_MS
             )
-            self._carried.append(
+            self._carried[packet.direction].append(
                 (packet.delivered_ns - packet.submitted_ns) / NS_PER_MS
             )
         self._counted[packet.direction] = _Counted(
@@ -190,7 +190,10 @@ class DriveSummary:
                     way.name.lower(): _quantiles(self._scheduled[way])
                     for way in Direction
                 },
-                "carried_delay_ms": _quantiles(self._carried),
+                "carried_delay_ms": {
+                    way.name.lower(): _quantiles(self._carried[way])
+                    for way in Direction
+                },
                 "loss": round((down.lost + up.lost) / tried, 5) if tried else 0.0,
                 "packets": tried,
                 "superseded": self._superseded,

@@ -1,0 +1,184 @@
+"""The whole path with its real processes: gamepad to limb, links, and virtual time."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.clock import NS_PER_MS
+from app.config.link import load_link
+from app.messages import RobotState, Source, StationMode
+from app.operator.virtual_gamepad import VirtualGamepad
+from app.session import open_log
+from app.station.processes import Supervisor
+from app.station.service import Station
+from app.station.session import create_session
+from app.station.summary import tips_in_hull
+from app.study.trial import run_trial
+from tests.system.rig import CLOCK, MODEL, View, alive, wait_for
+
+pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
+
+
+class StationlessSupervisor(Supervisor):
+    """Starts link and robot; the test itself is the station."""
+
+    @property
+    def names(self) -> list[str]:
+        return ["robot", "link"]
+
+
+class _Pump:
+    """Runs the station's watch while a test waits."""
+
+    def __init__(self, station: Station) -> None:
+        self.station = station
+        self.rounds = 0
+
+    def wait(self, what: str, done, timeout_s: float = 20.0) -> float:
+        def check() -> bool:
+            self.station.watch(self.rounds)
+            self.rounds += 1
+            return bool(done())
+
+        return wait_for(what, check, timeout_s)
+
+
+def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "drive.mcap"
+    session = create_session("ursula", "optical-lab", operator="gamepad", log=log)
+    supervisor = StationlessSupervisor(session)
+    pad = VirtualGamepad()
+    station = Station(session, pad)
+    try:
+        supervisor.start()
+        station.start()
+        view = View(session)
+        pump = _Pump(station)
+        pump.wait("telemetry", lambda: view.health.robot_heard_ns[0] > 0)
+        pump.wait("the pad", lambda: view.state.source_fresh[Source.GAMEPAD] == 1)
+        CLOCK.wait_until(CLOCK.now_ns() + 60 * NS_PER_MS)
+        pad.press("start")
+        pump.wait("arming", lambda: view.state.mode[0] == StationMode.ARMED)
+        pad.release("start")
+        pump.wait(
+            "the robot follows",
+            lambda: view.health.robot_state[0] == RobotState.ACTIVE,
+        )
+        start = tips_in_hull(MODEL, view.health.confirmed_coordinates)[0]
+        command = view.state.tip_commanded[0].copy()
+        pad.press("rightshoulder").set_axis("leftx", -0.5)
+        pump.wait(
+            "the robot's tip moves 30 mm to port",
+            lambda: (
+                tips_in_hull(MODEL, view.health.confirmed_coordinates)[0, 1]
+                > start[1] + 0.03
+            ),
+        )
+        moved = view.state.tip_commanded[0] - command
+        assert moved[1] > 0.03
+        assert view.state.active_source[0] == Source.GAMEPAD
+        # unplug it in motion
+        pad.detach()
+        pump.wait("neutral", lambda: view.state.active_source[0] == -1, 1.0)
+        at_loss = view.state.tip_commanded[0].copy()
+        CLOCK.wait_until(CLOCK.now_ns() + 500 * NS_PER_MS)
+        assert np.linalg.norm(view.state.tip_commanded[0] - at_loss) < 1e-9
+        first = tips_in_hull(MODEL, view.health.confirmed_coordinates)[0]
+        CLOCK.wait_until(CLOCK.now_ns() + 300 * NS_PER_MS)
+        second = tips_in_hull(MODEL, view.health.confirmed_coordinates)[0]
+        assert np.linalg.norm(second - first) < 2e-3  # sensor noise, no motion
+        assert np.linalg.norm(second - at_loss) < 15e-3  # sag of the compliant limb
+        pump.wait("one more round", lambda: True)
+    finally:
+        summary = station.stop()
+        supervisor.stop()
+        session.close()
+    assert summary["log"] == str(log)
+    texts = [event["text"] for event in summary["events"]]
+    assert any("The gamepad moves the grasper" in text for text in texts)
+    assert any("nplugged" in text or "gone" in text for text in texts), texts
+    recording = open_log(log)
+    seen = {message.topic for message in recording.messages()}
+    assert {
+        "/state",
+        "/input/gamepad",
+        "/frame/down",
+        "/frame/up",
+        "/packet",
+        "/health",
+        "/event",
+    } <= seen
+
+
+def _drive(tmp_path: Path, *options: str, timeout_s: float = 120.0) -> dict:
+    result = subprocess.run(
+        [sys.executable, "-m", "app", "drive", "--headless", "--json", *options,
+         "--log", str(tmp_path / "run.mcap")],
+        capture_output=True, text=True, timeout=timeout_s, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-2000:]
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_an_acoustic_link_delays_loses_and_limits_as_its_preset_says(
+    tmp_path: Path,
+) -> None:
+    seconds = 30.0
+    summary = _drive(
+        tmp_path, "--link", "acoustic-hs", "--operator", "circle",
+        "--seconds", str(seconds), "--seed", "5",
+    )  # fmt: skip
+    link = load_link("acoustic-hs")
+    figures = summary["link"]
+    # delivered when scheduled: as the emulator carried it, and end to end
+    for way in ("down", "up"):
+        scheduled = figures["scheduled_delay_ms"][way]
+        carried = figures["carried_delay_ms"][way]
+        assert carried["p99"] - scheduled["p99"] < 2.0
+        assert scheduled["p50"] > link.propagation_ms
+    error = link.loss_standard_error(seconds, figures["packets"])
+    assert abs(figures["loss"] - link.expected_loss()) < 3.0 * error
+    assert figures["down_bps"] + figures["up_bps"] < link.down_bps
+    assert summary["loop"]["ticks"] > 900 * seconds
+    assert summary["tip_error_mm"]["rms"] is not None
+    assert Path(summary["log"]).stat().st_size > 100_000
+
+
+def test_equal_seeds_give_equal_bytes_in_virtual_time(tmp_path: Path) -> None:
+    logs = [tmp_path / f"{name}.mcap" for name in ("first", "second", "other")]
+    for log, seed in zip(logs, (7, 7, 8), strict=True):
+        run_trial("ursula", "optical-turbid", "circle", 3.0, seed, log, {})
+    first, second, other = (log.read_bytes() for log in logs)
+    assert first == second
+    assert first != other
+    assert sum(1 for _ in open_log(logs[0]).messages(["/state"])) == 3000
+
+
+def test_a_killed_drive_takes_its_children_with_it(tmp_path: Path) -> None:
+    name = f"kill-{os.getpid()}"
+    parent = subprocess.Popen(
+        [sys.executable, "-m", "app", "drive", "--headless", "--name", name,
+         "--seconds", "60", "--log", str(tmp_path / "run.mcap")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    children: list[int] = []
+
+    def three_children() -> bool:
+        path = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+        children[:] = [int(word) for word in path.read_text().split()]
+        return len(children) == 3
+
+    wait_for("three children", three_children)
+    parent.kill()
+    parent.wait()
+    took_s = wait_for("no child", lambda: not any(map(alive, children)), 10.0)
+    assert took_s < 8.0
+    assert math.isfinite(took_s)
