@@ -64,7 +64,7 @@ class Bridge:
             robot: its parameters; `safety` is used.
             codec: of this robot's number and the link's frame size.
             budget: what telemetry may take of the link where the station does not say;
-                None = the plain cap a limb.
+                None = not known, so sparingly until it does.
         """
         segments = model.segment_length.size
         self._model = model

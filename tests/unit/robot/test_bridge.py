@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config import build_robot_model, load_robot
 from app.link.frame import Codec, Profile, SetpointFrame, TelemetryFrame
+from app.link.pacing import PaceBudget
 from app.messages import RobotState, Severity, StationMode
 from app.robot.bridge import Applied, Bridge
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Rejection
@@ -40,7 +41,9 @@ class Rig:
 
     def __post_init__(self) -> None:
         self.station = Codec(MODEL, ROBOT_ID, self.mtu_bytes)
-        self.bridge = Bridge(MODEL, ROBOT, Codec(MODEL, ROBOT_ID, 256))
+        self.bridge = Bridge(
+            MODEL, ROBOT, Codec(MODEL, ROBOT_ID, 256), PaceBudget(bandwidth_bps=1e6)
+        )
         self.step()
         assert not self.send(mode=StationMode.DISARMED, epoch=0)
 
@@ -500,5 +503,7 @@ class TestTelemetry:
         rig = Rig()
         self.collect(rig, 100)
         rig.measured = np.full((SEGMENTS, 3), np.nan)
-        for frame in self.collect(rig, 100):
+        frames = self.collect(rig, 100)
+        assert {frame.limb for frame in frames} == {0, 1, 2, 3}
+        for frame in frames:
             assert frame.coordinates == pytest.approx(POSE[rows(frame.limb)], abs=1e-3)
