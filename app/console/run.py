@@ -64,6 +64,7 @@ def run_console(
     else:
         window.resize(_WIDTH, _HEIGHT)
         window.show()
+    window.activateWindow()
     window.viewport.setFocus()
     window.start()
     for number in (signal.SIGINT, signal.SIGTERM):

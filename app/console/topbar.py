@@ -194,6 +194,11 @@ class TopBar(QFrame):
     def _show_robot(self, readings: StationReadings) -> None:
         health = readings.health
         number = int(health.robot_state[0])
+        if not readings.is_link_alive:
+            self.robot.show_word("unknown", MUTED, filled=False)
+            why = "The station's link thread does not report."
+            self.link.show_word("NO REPORT", ALARM, filled=True, why=why)
+            return
         if not readings.has_robot or number not in list(RobotState):
             self.robot.show_word("NOT HEARD", ALARM, filled=True)
             self.link.show_word("NO POSE YET", ALARM, filled=True)
@@ -211,7 +216,7 @@ class TopBar(QFrame):
         age = duration_ms(age_ms)
         if health.cut[0]:
             self.link.show_word(f"CUT · {age}", ALARM, filled=True)
-        elif not readings.is_link_alive or not age_ms <= limit_ms:
+        elif not age_ms <= limit_ms:
             self.link.show_word(f"LATE · {age}", ALARM, filled=True)
         elif age_ms > 0.5 * limit_ms:
             self.link.show_word(age, AMBER, filled=False)

@@ -48,6 +48,7 @@ class StandStation:
         self.selected = 0
         self.stalled = False
         self.emulator = True
+        self.link_reports = True
         self._counts: list[int] | None = None
         self._limb = 0
 
@@ -135,6 +136,8 @@ class StandStation:
                 self.robot = RobotState.ACTIVE
 
     def _publish_health(self, now_ns: int) -> None:
+        if not self.link_reports:
+            return
         self.blocks.wish.refresh()
         wish = self.blocks.wish.local
         health = self.blocks.health.local

@@ -295,6 +295,13 @@ def test_an_old_pose_is_shouted(desk: Desk) -> None:
     desk.qtbot.waitUntil(lambda: desk.window.link.age.text == "3.4 s")
 
 
+def test_a_silent_link_thread_is_not_taken_for_a_fresh_pose(desk: Desk) -> None:
+    desk.station.link_reports = False
+    desk.qtbot.waitUntil(lambda: desk.window.topbar.link.word == "NO REPORT")
+    assert desk.window.topbar.robot.word == "unknown"
+    desk.qtbot.waitUntil(lambda: desk.window.link.age.text == "–")
+
+
 def test_the_robots_own_decisions_are_explained(desk: Desk) -> None:
     desk.arm()
     desk.station.robot = RobotState.COMPLIANT
