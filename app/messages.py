@@ -223,7 +223,7 @@ def state_shapes(model: RobotModel) -> Shapes:
     """Shapes of `StationState` for a robot."""
     limbs, segments = model.tip_speed_limit.size, model.segment_length.size
     tendons = model.tendon_angle.size
-    shapes: Shapes = {name: _ONE_INT for name in StationState._fields}
+    shapes: Shapes = dict.fromkeys(StationState._fields, _ONE_INT)
     for name in ("source_age_ns", "source_fresh"):
         shapes[name] = (np.int64, (len(Source),))
     for name in ("target_position", "tip_commanded", "tip_model"):

@@ -44,6 +44,8 @@ ARM_REFUSAL_TEXT = {
     5: "Disarmed: the local model left its range and was frozen. Arm again to realign.",
     6: "Not armed: release the deadman first, then arm, then hold it.",
     7: "Disarmed: the robot let go by itself (silence or restart). Arm again.",
+    8: "Not armed: the robot has not heard us yet. Wait for the first round trip.",
+    9: "Not armed: not every limb's pose is known yet. Wait for telemetry of each.",
 }
 
 _RATE = 1
@@ -51,6 +53,9 @@ _TARGET = 2
 _DISARMED = 0
 _ARMED = 1
 _ESTOP = 2
+_ACTIVE = 1  # of RobotState
+_HOLD = 2
+_ROBOT_ESTOP = 5
 _FUTURE_NS = 1_000_000  # a stamp may lead the tick's own time by its read-out
 
 
@@ -168,16 +173,26 @@ def _arm(
     if now_ns - heard > health.telemetry_limit_ns[0]:
         data.refusal[0] = 2
         return
-    if health.robot_state[0] == 5:
+    if health.robot_state[0] == _ROBOT_ESTOP:
         data.refusal[0] = 4
         return
+    if not np.isfinite(health.rtt_ms[0]):
+        data.refusal[0] = 8
+        return
+    for limb in range(model.tip_speed_limit.size):
+        generated = health.confirmed_generated_ns[limb]
+        # limbs report in turn where the link is slow
+        limit = health.telemetry_limit_ns[0] * model.tip_speed_limit.size
+        if generated == 0 or now_ns - generated > limit:
+            data.refusal[0] = 9
+            return
     if deadman == 1:
         data.refusal[0] = 6
         return
     epoch = data.epoch[0] % 255 + 1
     if epoch == health.robot_epoch[0]:
         epoch = epoch % 255 + 1
-    _adopt(model, health.confirmed_coordinates, data)
+    _adopt(model, health, data)
     data.settle[0] = 1
     data.epoch[0] = epoch
     data.mode[0] = _ARMED
@@ -187,22 +202,26 @@ def _arm(
 
 
 @kernel
-def _adopt(model: RobotModel, coordinates: FloatArray, data: TickData) -> None:
-    """Make a measured posture the command, inside the envelope."""
-    for k in range(model.segment_length.size):
-        x = coordinates[k, 0]
-        y = coordinates[k, 1]
-        z = coordinates[k, 2]
-        if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
-            continue
-        bend = np.sqrt(x * x + y * y)
-        scale = min(1.0, model.bend_limit[k] / max(bend, 1e-12))
-        data.commanded[k, 0] = scale * x
-        data.commanded[k, 1] = scale * y
-        data.commanded[k, 2] = min(
-            max(z, model.extension_range[k, 0]), model.extension_range[k, 1]
-        )
+def _adopt(model: RobotModel, health: LinkHealth, data: TickData) -> None:
+    """Make the measured posture the command, inside the envelope, where it is known."""
     for limb in range(model.tip_speed_limit.size):
+        if health.confirmed_generated_ns[limb] == 0:
+            continue
+        for k in range(
+            model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
+        ):
+            x = health.confirmed_coordinates[k, 0]
+            y = health.confirmed_coordinates[k, 1]
+            z = health.confirmed_coordinates[k, 2]
+            if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
+                continue
+            bend = np.sqrt(x * x + y * y)
+            scale = min(1.0, model.bend_limit[k] / max(bend, 1e-12))
+            data.commanded[k, 0] = scale * x
+            data.commanded[k, 1] = scale * y
+            data.commanded[k, 2] = min(
+                max(z, model.extension_range[k, 0]), model.extension_range[k, 1]
+            )
         tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
         for i in range(3):
             data.target[limb, i] = data.tip[limb, i]
@@ -252,13 +271,15 @@ def _handle_requests(
 
 @kernel
 def _follow_robot(health: LinkHealth, data: TickData) -> None:
-    """Disarm when the robot, having followed this epoch, let go by itself."""
+    """Disarm when the robot let go of this epoch by itself, or had ended it before."""
     if data.mode[0] != _ARMED:
         return
-    state = health.robot_state[0]
-    if health.robot_epoch[0] == data.epoch[0] and (state == 1 or state == 2):
+    follows = health.robot_state[0] == _ACTIVE or health.robot_state[0] == _HOLD
+    if health.robot_epoch[0] == data.epoch[0] and follows:
         data.engaged[0] = 1
-    elif data.engaged[0] == 1 and (state == 0 or state >= 3):
+    elif not follows and (
+        data.engaged[0] == 1 or health.robot_epoch[0] == data.epoch[0]
+    ):
         data.mode[0] = _DISARMED
         data.refusal[0] = 7
 
@@ -411,7 +432,7 @@ def tick(
             )
             tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
     elif data.mode[0] == _DISARMED and health.robot_heard_ns[0] != 0:
-        _adopt(model, health.confirmed_coordinates, data)
+        _adopt(model, health, data)
     for limb in range(limbs):
         start = model.limb_segment_start[limb]
         stop = model.limb_segment_start[limb + 1]

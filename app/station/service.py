@@ -18,6 +18,7 @@ from app.config.loader import find_asset
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
+from app.link.emulator import prefer_real_time
 from app.messages import Event, Severity, pack_event
 from app.operator.virtual_gamepad import VirtualGamepad
 from app.session import Recorder, RecorderThread
@@ -31,6 +32,7 @@ from app.station.watch import StateWatch
 __all__ = ["Station", "run_station", "session_metadata", "versions"]
 
 _WATCH_S = 0.01
+_PRIORITY = 40  # of SCHED_FIFO: above every window, below the control loop at 80
 _STATISTICS_EVERY = 100  # rounds of the watch: once a second
 
 
@@ -186,6 +188,7 @@ def run_station(session: Session) -> None:
     """Run the station until it is asked to stop, then leave its summary."""
     stop = StopFlag()
     stop.install()
+    prefer_real_time(_PRIORITY)  # before the threads, which inherit it
     sys.setswitchinterval(0.001)  # three threads share the GIL; 5 ms is too long
     station = Station(session)
     station.start()

@@ -36,16 +36,18 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
     import numpy as np
 
     from app.config import build_robot_model, load_robot, robot_names
+    from app.config.link import link_names, load_link
     from app.control.blocks import SessionBlocks
     from app.control.loop import ControlLoop
     from app.control.tick import allocate_tick_data
-    from app.robot.plant import Plant, PlantMismatch
+    from app.robot.core import warm_up_robot
     from models.inverse import inverse_step
     from models.limb import limb_tip_jacobian
     from models.rod import robot_step
     from models.winch import winch_lengths
 
-    model = build_robot_model(load_robot(robot_names()[0]))
+    name = robot_names()[0]
+    model = build_robot_model(load_robot(name))
     stop = model.limb_segment_start[1]
     tendons = model.limb_tendon_start[1]
 
@@ -82,7 +84,7 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
             blocks.wish.refresh()
 
     def plant() -> None:
-        Plant(model, PlantMismatch(), 0)
+        warm_up_robot(load_robot(name), load_link(link_names()[0]))
 
     return [
         ("kinematics", kinematics),
