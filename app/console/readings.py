@@ -4,13 +4,13 @@ Blocks that stand still, vanish or are made anew by a restarted station are part
 normal life here: nothing raises, `is_alive` and `waiting` say what is known.
 """
 
-import json
 import os
 from pathlib import Path
 
 import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_S
+from app.console.recording import Recording
 from app.control.blocks import LoopStatistics, SessionBlocks
 from app.errors import ProcessError
 from app.messages import (
@@ -24,12 +24,11 @@ from models.limb import limb_poses
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["Recording", "StationReadings", "tips_in_hull"]
+__all__ = ["StationReadings", "tips_in_hull"]
 
 _STATION_SILENCE_NS = 500 * NS_PER_MS
 _LINK_SILENCE_NS = 2 * NS_PER_S
 _EVENTS_BEFORE = 100  # shown of what happened before the window came up
-_RECORDING_SILENCE_NS = 3 * NS_PER_S
 
 
 def tips_in_hull(model: RobotModel, coordinates: FloatArray) -> FloatArray:
@@ -51,47 +50,6 @@ def tips_in_hull(model: RobotModel, coordinates: FloatArray) -> FloatArray:
         base = model.pose_base_to_hull[limb]
         tips[limb] = base[:3, :3] @ poses[-1, :3, 3] + base[:3, 3]
     return tips
-
-
-class Recording:
-    """Whether the session's log grows, judged by the file itself."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._size = -1
-        self._grown_ns = 0
-        self.path: Path | None = None
-
-    def refresh(self, now_ns: int) -> None:
-        """Look at the file that the session names."""
-        if self.path is None:
-            self.path = self._named()
-        if self.path is None:
-            return
-        try:
-            size = self.path.stat().st_size
-        except OSError:
-            size = -1
-        if size > self._size:
-            self._grown_ns = now_ns
-        self._size = size
-
-    def _named(self) -> Path | None:
-        try:
-            table = json.loads((self._folder / "session.json").read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
-        log = table.get("log") if isinstance(table, dict) else None
-        return Path(log) if isinstance(log, str) and log else None
-
-    def is_growing(self, now_ns: int) -> bool:
-        """Whether the file grew within the last seconds."""
-        return self._size >= 0 and now_ns - self._grown_ns < _RECORDING_SILENCE_NS
-
-    @property
-    def megabytes(self) -> float:
-        """Size of the file [MB]."""
-        return max(0, self._size) / 1e6
 
 
 class StationReadings:

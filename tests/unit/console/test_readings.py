@@ -1,5 +1,6 @@
 """What the console knows: fresh, stale, gone, and back again."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,15 @@ def test_recording_is_judged_by_the_file(station: StandStation) -> None:
     recording.refresh(7 * NS_PER_S)
     assert recording.is_growing(7 * NS_PER_S)
     assert recording.megabytes == pytest.approx(2.0)
+
+
+def test_a_restarted_stations_numbered_file_is_followed(station: StandStation) -> None:
+    station.log.write_bytes(b"0" * 1000)
+    readings = StationReadings(station.folder, MODEL)
+    readings.recording.refresh(NS_PER_S)
+    later = station.log.with_stem(f"{station.log.stem}-2")
+    later.write_bytes(b"0" * 500)
+    os.utime(later, ns=(1, station.log.stat().st_mtime_ns + NS_PER_S))
+    readings.recording.refresh(4 * NS_PER_S)
+    assert readings.recording.path == later
+    assert readings.recording.is_growing(4 * NS_PER_S)
