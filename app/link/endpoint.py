@@ -81,7 +81,7 @@ def _load_certificate(path: Path) -> tuple[bytes, bytes | None]:
         return zmq.auth.load_certificate(str(path))
     except (OSError, ValueError) as error:
         raise LinkError(
-            f"Key file {path} cannot be used: {error}. Make keys with `limblink link "
+            f"Key file {path} cannot be used: {error}. Make keys with `limblink "
             "keys`, and copy the peer's .key file into the same folder."
         ) from error
 
@@ -197,7 +197,7 @@ class Endpoint:
         if _needs_keys(address) and keys is None:
             raise LinkError(
                 f"Address {address} can be reached from other hosts, so keys are "
-                "needed. Make them with `limblink link keys` and name their folder "
+                "needed. Make them with `limblink keys` and name their folder "
                 "with --keys, or use tcp://127.0.0.1:PORT or ipc://PATH."
             )
         self._authenticator: ThreadAuthenticator | None = None
