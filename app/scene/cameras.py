@@ -116,6 +116,23 @@ class View:
         direction = across @ self.axes
         return self.position.copy(), direction / np.linalg.norm(direction)
 
+    def may_see(self, middle: FloatArray, radius: float) -> bool:
+        """Tell whether any of a sphere can be in the picture; errs towards yes.
+
+        Args:
+            middle: (3,) its centre [m], hull frame.
+            radius: [m].
+        """
+        sight = middle - self.position
+        away = float(np.linalg.norm(sight))
+        if away <= radius:
+            return True
+        diagonal = math.hypot(1.0, self.width / self.height)
+        half_view = math.atan(math.tan(0.5 * self.field_of_view) * diagonal)
+        cosine = float(sight @ self.axes[2]) / away
+        off_axis = math.acos(min(max(cosine, -1.0), 1.0))
+        return off_axis <= half_view + math.asin(radius / away)
+
     def point_at(self, x: float, y: float, through: FloatArray) -> FloatArray:
         """Point under a pixel in the plane parallel to the picture through a point.
 

@@ -55,7 +55,7 @@ def _caustics(generator: np.random.Generator) -> FloatArray:
     Rays start on a fine grid, are displaced by the slope of a sum of waves, and are
     counted where they land.
     """
-    size, fine = _SIZE, 3 * _SIZE
+    size, fine = _SIZE, 2 * _SIZE
     axis = (np.arange(fine) / fine).astype(np.float32)
     shift_x = np.zeros((fine, fine), dtype=np.float32)
     shift_y = np.zeros_like(shift_x)

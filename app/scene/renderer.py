@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from app.scene.buffers import Arrays
 from app.scene.cameras import View
-from app.scene.meshes import lathe
+from app.scene.meshes import Mesh, lathe
 from app.scene.patterns import coarser, sand_pattern
 from app.scene.picture import LINE_FLOATS, Bodies, LimbLook, Picture, Shot
 from app.scene.shaders import PROGRAMS
 from app.scene.target import Target, is_software, open_context
+from models.numerics import FloatArray
 
 __all__ = ["Renderer"]
 
-_SHADOW_SIZE = 256
+_SHADOW_SIZE = 128
 _SHADOW_WINDOW = (-0.15, 0.0, 1.35, 0.95)  # centre and half widths on the flat [m]
 _LIGHT_FRAMES = 10  # frames that a backdrop may stand in an old light
 _BEAM_LENGTH, _BEAM_SLOPE = 0.9, 0.42  # the lamp's visible cone [m], radius over length
@@ -120,11 +121,13 @@ class Renderer:
         self._shadow_frames = [
             self.context.framebuffer([texture]) for texture in self._shadows
         ]
+        self._shadow_key: bytes | None = None
         self._frames: Any = None
 
     def _make_arrays(self, bodies: Bodies) -> None:
         arrays = Arrays(self.context, self._programs)
         self._hull = arrays.solid("solid", bodies.hull)
+        self._hull_ball = _ball_around(bodies.hull)
         self._site = arrays.solid("solid", bodies.site)
         self._sand = [
             arrays.solid("sand", mesh) for mesh in (bodies.near_sand, bodies.far_sand)
@@ -209,23 +212,37 @@ class Renderer:
         light_key = (250.0 * lit_by).round().tobytes()
         moved = view_key != target.kept_view
         dimmed = light_key != target.kept_light
-        if not moved and not (dimmed and target.kept_for >= _LIGHT_FRAMES):
+        # new light is spread over two frames: the sand first, then the solids
+        sand_due = moved or (dimmed and target.kept_for >= _LIGHT_FRAMES)
+        solids_due = moved or target.solids_due
+        if not moved:
             target.restore()
+        if not (sand_due or solids_due):
             target.use()
             return
-        if dimmed:
+        new_shadow = sand_due and light_key != self._shadow_key
+        if new_shadow and not (shot.natural and self._shadow_key):
             self._draw_shadow(picture)
+            self._shadow_key = light_key
         target.use()
-        self.context.clear(depth=1.0)
-        self._hull.render()
-        self._site.render()
-        for texture, array in zip(self._sand_textures, self._sand, strict=True):
-            texture.use(0)
-            array.render()
-        self._draw_backdrop(shot.view, target)
+        if moved:
+            self.context.clear(depth=1.0)
+        if solids_due:
+            if shot.view.may_see(*self._hull_ball):
+                self._hull.render()
+            self._site.render()
+        if sand_due:
+            near, far = zip(self._sand_textures, self._sand, strict=True)
+            # lamp and shadow reach no farther than the near sand
+            for texture, array in (near, far) if moved else (near,):
+                texture.use(0)
+                array.render()
+            target.kept_view, target.kept_light = view_key, light_key
+        if moved:
+            self._draw_backdrop(shot.view, target)
+        target.solids_due = sand_due and not solids_due
         target.keep()
         target.use()
-        target.kept_view, target.kept_light = view_key, light_key
 
     def _draw_shadow(self, picture: Picture) -> None:
         context = self.context
@@ -239,7 +256,7 @@ class Renderer:
         for array in self._shells["shadow_limb", picture.bare]:
             array.render()
         blur = self._programs["blur"]
-        step = 1.6 / _SHADOW_SIZE
+        step = 0.8 / _SHADOW_SIZE
         for frame, texture, tap in (
             (second, self._shadows[0], (step, 0.0)),
             (first, self._shadows[1], (0.0, step * 1.4)),
@@ -292,12 +309,13 @@ class Renderer:
         for look in picture.limbs:
             if not look.ghost:
                 continue
-            program["first_row"] = look.copy * rows
-            program["inflate"] = inflate
-            program["tone"] = (*look.tone[:3], look.opacity)
-            program["edge"] = look.edge
-            program["other_row"] = -1 if look.beside is None else look.beside * rows
-            self._shells["ghost", picture.bare][look.limb].render()
+            if look.opacity > 0.0 or look.edge > 0.0:
+                program["first_row"] = look.copy * rows
+                program["inflate"] = inflate
+                program["tone"] = (*look.tone[:3], look.opacity)
+                program["edge"] = look.edge
+                program["other_row"] = -1 if look.beside is None else look.beside * rows
+                self._shells["ghost", picture.bare][look.limb].render()
             self._draw_outline(picture, look, inflate)
 
     def _draw_outline(self, picture: Picture, look: LimbLook, inflate: float) -> None:
@@ -345,3 +363,10 @@ class Renderer:
 
     def _write_depth(self, wanted: bool) -> None:
         self.context.fbo.depth_mask = wanted
+
+
+def _ball_around(mesh: Mesh) -> tuple[FloatArray, float]:
+    """Centre and radius of a sphere that holds a mesh [m]."""
+    middle = 0.5 * (mesh.position.min(axis=0) + mesh.position.max(axis=0))
+    reach = np.linalg.norm(mesh.position - middle, axis=1).max()
+    return middle, float(reach)

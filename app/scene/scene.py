@@ -25,6 +25,7 @@ _FRESH_S = 0.3  # a confirmed pose younger than this is drawn in full colour
 _STALE_S = 6.0  # and older than this as faded as it gets
 _TRAIL_STEP_NS = 40 * NS_PER_MS
 _TRAIL_POINTS = 75  # 3 s
+_TOGETHER_M = 0.001  # a ghost nearer than this everywhere is not drawn
 _MODEL, _CONFIRMED = 0, 1
 
 
@@ -218,6 +219,7 @@ class Scene:
                     )
                 )
         beside = None if frame.coordinates_confirmed is None else _CONFIRMED
+        apart = self._apart()
         outlines = (2.0, 1.3) if frame.skin else (1.0, 0.0)  # selected, others
         for limb in range(limbs):
             selected = limb == frame.selected_limb
@@ -227,13 +229,23 @@ class Scene:
                     _MODEL,
                     ghost=True,
                     tone=(*marks.MODEL_COLOR, 0.95 if selected else 0.75),
-                    opacity=0.24 if selected else 0.16,
-                    edge=0.80,
+                    opacity=(0.24 if selected else 0.16) if apart[limb] else 0.0,
+                    edge=0.80 if apart[limb] else 0.0,
                     outline=outlines[0] if selected else outlines[1],
                     beside=beside,
                 )
             )
         return looks
+
+    def _apart(self) -> NDArray[np.bool_]:
+        """(L,) whether a limb of the model has left the confirmed one anywhere."""
+        starts = self._model.limb_segment_start
+        if self._frame.coordinates_confirmed is None:
+            return np.ones(starts.size - 1, dtype=bool)
+        model, confirmed = self._frames[..., :3, 3]
+        gap = np.abs(model - confirmed).max(axis=1)
+        rows = gap.size // int(starts[-1])
+        return np.maximum.reduceat(gap, starts[:-1] * rows) > _TOGETHER_M
 
     def _lines(self, camera: OrbitCamera | None) -> marks.Lines:
         frame = self._frame

@@ -86,6 +86,8 @@ class Target:
         """What lit it."""
         self.kept_for = 0
         """Frames since it was drawn."""
+        self.solids_due = False
+        """Hull and site still stand in the light before."""
 
     def _buffer(self, samples: int) -> Any:
         size = (self.width, self.height)

@@ -111,6 +111,29 @@ def test_behind_the_viewer_is_told() -> None:
     assert camera.project(camera.position - camera.forward)[2] < NEAR_M
 
 
+@given(
+    st.tuples(drags, drags),
+    st.floats(-10, 10),
+    st.tuples(*[st.floats(-4, 4)] * 3),
+    st.floats(0.01, 1.0),
+)
+def test_may_see_never_misses_a_sphere(
+    drag: tuple[float, float],
+    notches: float,
+    middle: tuple[float, float, float],
+    radius: float,
+) -> None:
+    camera = moved(drag, notches)
+    centre = np.array(middle)
+    for step in (-1.0, 0.0, 1.0):
+        for axis in camera.axes:
+            x, y, depth = camera.project(centre + step * radius * axis)
+            if depth > NEAR_M and 0 <= x <= 1280 and 0 <= y <= 720:
+                assert camera.may_see(centre, radius)
+    behind = camera.position - 10.0 * camera.forward
+    assert not camera.may_see(behind, 1.0)
+
+
 def test_limb_view_looks_along_the_tip_with_x_up() -> None:
     pose = np.eye(4)
     pose[:3, :3] = [[0, 0, 1], [0, -1, 0], [1, 0, 0]]  # z ahead, x up in the hull

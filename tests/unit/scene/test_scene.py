@@ -176,7 +176,7 @@ def test_a_kept_backdrop_equals_a_new_one(
     new = picture(scene, camera, frame_of(model, coordinates_confirmed=bent))
     picture(scene, camera, frame_of(model))
     scene.update(frame_of(model, coordinates_confirmed=bent))
-    for _ in range(12):  # longer than light and shadow may lag
+    for _ in range(15):  # longer than light and shadow may lag
         image = scene.image(camera)
     np.testing.assert_array_equal(image[..., 2::-1].astype(float) / 255.0, new)
 
