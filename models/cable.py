@@ -25,7 +25,7 @@ _SLACK = 0
 _ELASTIC = 1
 _SLIPPING = 2
 _CABLE_PASSES = 30
-_LINE_PASSES = 12
+_LINE_PASSES = 40
 
 
 @kernel
@@ -40,9 +40,8 @@ def cable_terms(
 ) -> None:
     """Advance the winches and predict every cable's tension at unchanged velocity.
 
-    Leaves servo_length, tendon_tension (not clipped), tendon_slope, tendon_limit,
-    tendon_width and the first guess of tendon_state in work; reads tendon_length and
-    tendon_jacobian there.
+    Leaves servo_length, tendon_tension (not clipped), tendon_slope, tendon_limit and
+    tendon_width in work; reads tendon_length and tendon_jacobian there.
 
     Args:
         model: the robot.
@@ -76,7 +75,6 @@ def cable_terms(
         work.tendon_slope[i] = damping + period * stiffness
         work.tendon_limit[i] = model.tendon_tension_limit[t]
         work.tendon_width[i] = 3 * (model.tendon_termination[t] + 1)
-        work.tendon_state[i] = _state(work.tendon_tension[i], work.tendon_limit[i])
 
 
 @kernel
@@ -157,6 +155,8 @@ def solve_step(size: int, tendons: int, period: float, work: RodWork) -> int:
     change = work.velocity_change
     for i in range(size):
         work.velocity_kept[i] = 0.0
+    for r in range(tendons):
+        work.tendon_state[r] = _state(work.tendon_tension[r], work.tendon_limit[r])
     for _ in range(_CABLE_PASSES):
         for i in range(size):
             change[i] = period * work.load[i]
@@ -182,16 +182,16 @@ def solve_step(size: int, tendons: int, period: float, work: RodWork) -> int:
             return 1
         if _set_states(tendons, change, work):
             break
-        # the cost falls on the whole way unless the slope at its end is well above zero
-        steep = -0.5 * _slope(size, tendons, period, 0.0, work)
-        if _slope(size, tendons, period, 1.0, work) > steep:
+        # a slope still below zero, but half gone: the cost has fallen all the way there
+        half = 0.5 * _slope(size, tendons, period, 0.0, work)
+        if _slope(size, tendons, period, 1.0, work) > 0.0:
             low, high = 0.0, 1.0
             for _ in range(_LINE_PASSES):
                 share = 0.5 * (low + high)
                 slope = _slope(size, tendons, period, share, work)
-                if slope > steep:
+                if slope > 0.0:
                     high = share
-                elif slope < -steep:
+                elif slope < half:
                     low = share
                 else:
                     break

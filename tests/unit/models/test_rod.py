@@ -24,7 +24,15 @@ from models.rod import (
     robot_energy,
     robot_step,
 )
-from tests.unit.models.rods import LENGTH, URSULA, YOUNG, one_limb, random_pose
+from models.tendon import tendon_lengths
+from tests.unit.models.rods import (
+    LENGTH,
+    URSULA,
+    YOUNG,
+    limb_rows,
+    one_limb,
+    random_pose,
+)
 
 _SEEDS = st.integers(0, 2**32 - 1)
 _PERIOD = 1e-3
@@ -221,6 +229,31 @@ def test_cables_are_stable_at_any_period(period):
     for _ in range(500):
         assert robot_step(stiff, period, winch, data, work) == 0
     assert np.abs(data.rates).max() < 5.0
+
+
+def test_tensions_are_those_of_the_cables_at_the_end_of_the_step():
+    data, work, winch = _robot(URSULA)
+    data.rates[:] = [0.3, -0.2, 0.002]
+    for _ in range(3):
+        before, servo = _cable_lengths(data, work), data.servo_length.copy()
+        robot_step(URSULA, _PERIOD, winch - 0.005, data, work)
+        stretch = _cable_lengths(data, work) - data.servo_length
+        rate = (stretch - before + servo) / _PERIOD
+        tension = np.clip(20000.0 * stretch + 40.0 * rate, 0.0, 40.0)
+        # to second order in the way of a step: 1e-7 m of curvature times 20 kN/m
+        assert np.allclose(data.tension, tension, rtol=0.0, atol=5e-3)
+    assert data.tension.max() > 5.0
+
+
+def _cable_lengths(data, work):
+    lengths = np.zeros(24)
+    for limb in range(4):
+        rows = limb_rows(URSULA, limb)
+        tendons = slice(*URSULA.limb_tendon_start[limb : limb + 2])
+        tendon_lengths(
+            URSULA, limb, data.coordinates[rows], lengths[tendons], work.tendon_jacobian
+        )
+    return lengths
 
 
 def test_a_slack_cable_pulls_not_and_a_taut_one_not_above_its_limit():

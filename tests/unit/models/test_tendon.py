@@ -90,7 +90,7 @@ def test_series_and_closed_form_meet(sign):
     for bend in (1e-4, 1e-4 * 0.3 / 0.012):
         below = tendon_in_segment(0.3, sign * bend * (1 - 1e-9), 0.018, 0.006)
         above = tendon_in_segment(0.3, sign * bend * (1 + 1e-9), 0.018, 0.006)
-        assert np.allclose(below, above, rtol=0.0, atol=1e-11)
+        assert np.allclose(below, above, rtol=0.0, atol=1e-12)
 
 
 @settings(deadline=None, max_examples=60)
