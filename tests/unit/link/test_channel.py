@@ -6,6 +6,7 @@ so a test that passes always passes.
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,16 +82,23 @@ def test_standard_error_of_loss_is_that_of_many_runs():
 
 
 def test_losses_come_in_bursts_of_the_stated_length():
-    weather = Weather(channel("acoustic-hs").settings.weather, 3, 0)
+    settings = replace(channel("acoustic-hs").settings.weather, good_s=0.5, bad_s=0.2)
+    weather = Weather(settings, 3, 0)
     blocked = [
-        weather.draw(k * 10 * NS_PER_MS)[0] == "lost-burst" for k in range(400_000)
+        weather.draw(k * 10 * NS_PER_MS)[0] == "lost-burst" for k in range(300_000)
     ]
-    lengths = [
-        0.01 * sum(1 for _ in run) for state, run in itertools.groupby(blocked) if state
-    ]
-    assert len(lengths) > 80
-    # Exponential: the mean of n is known to 1/sqrt(n).
-    assert np.mean(lengths) == pytest.approx(3.0, rel=4 / math.sqrt(len(lengths)))
+    runs = [(state, sum(1 for _ in run)) for state, run in itertools.groupby(blocked)]
+    for state, slots in ((True, 20.0), (False, 50.0)):
+        lengths = [length for was, length in runs if was is state]
+        assert len(lengths) > 3000
+        # Seen each 10 ms, a change that is undone within 10 ms does not show.
+        settled = 1.0 - math.exp(-0.01 * (1 / 0.5 + 1 / 0.2))
+        expected = 1.0 / (settled * (5 / 7 if state else 2 / 7))
+        assert expected == pytest.approx(slots, rel=0.05)
+        # Exponential: the mean of n is known to 1/sqrt(n).
+        assert np.mean(lengths) == pytest.approx(
+            expected, rel=4 / math.sqrt(len(lengths))
+        )
 
 
 @pytest.mark.parametrize(
