@@ -23,6 +23,7 @@ __all__ = [
     "cholesky_solve",
     "kernel",
     "kernel_cache_folder",
+    "kernel_part",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -76,6 +77,15 @@ def kernel(function: _Function) -> _Function:
         forceinline=True,
         no_cfunc_wrapper=True,
     )(function)
+    return cast("_Function", compiled)
+
+
+def kernel_part(function: _Function) -> _Function:
+    """Make a function a part of the kernels that call it, never compiled alone.
+
+    For a large kernel with one caller, whose compilation would be paid twice.
+    """
+    compiled = numba.njit(inline="always", nogil=True, error_model="numpy")(function)
     return cast("_Function", compiled)
 
 

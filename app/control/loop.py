@@ -123,7 +123,9 @@ def run_loop(
     last_start_out: IntArray,
     once: int,
 ) -> None:
-    """Run until control_out[0] is set (or one period, where `once` is 1).
+    """Run until control_out[0] is set; or one period, where `once` is 1.
+
+    control_out is stop, newest grid point [ns] and, for `once`, the present time [ns].
 
     Each `local` is read from its mailbox; the blocks named after it view its memory.
     """
@@ -134,8 +136,10 @@ def run_loop(
         due += period_ns
         if once == 0:
             _sleep_until(due, timespec)
+            start = _now_ns(timespec)
+        else:
+            start = control_out[2]
         fence()  # others write control_out[0]: it must be read anew each time
-        start = _now_ns(timespec)
         skipped = (start - due) // period_ns
         mailbox_read(input0, scratch, local0)
         mailbox_read(input1, scratch, local1)
@@ -171,9 +175,9 @@ def run_loop(
         if skipped > 0:
             statistics.overruns[0] += skipped
             due += skipped * period_ns
-        cost = _now_ns(timespec) - start
-        statistics.last_cost_ns[0] = cost
-        _count(cost, statistics.cost)
+        if once == 0:
+            statistics.last_cost_ns[0] = _now_ns(timespec) - start
+            _count(statistics.last_cost_ns[0], statistics.cost)
         if statistics.ticks[0] % 20 == 0:
             mailbox_write(statistics_words, local_statistics)
         control_out[1] = due
@@ -204,7 +208,7 @@ class ControlLoop:
         """
         self._blocks = blocks
         self._thread: threading.Thread | None = None
-        self._control = np.zeros(2, dtype=np.int64)
+        self._control = np.zeros(3, dtype=np.int64)
         self._timespec = np.zeros(2, dtype=np.int64)
         data, robot, inverse, work = allocate_tick_data(model)
         inputs = blocks.inputs
@@ -231,6 +235,8 @@ class ControlLoop:
         ]
         state_words = np.zeros(blocks.state_layout.words, dtype=np.int64)
         state = blocks.state_layout.view(state_words)
+        self.state = state
+        self.state_words = state_words
         self.statistics = blocks.statistics.local
         self._arguments: tuple[Any, ...] = (
             *arguments,
@@ -254,7 +260,8 @@ class ControlLoop:
 
     def warm_up(self) -> None:
         """Compile (or load) the kernel by running one period."""
-        self._step_once()
+        now_ns = time.monotonic_ns()
+        self.step_at(now_ns, now_ns)
         self._control[1] = 0
         for histogram in (
             self.statistics.lateness,
@@ -289,7 +296,14 @@ class ControlLoop:
         """Whether the loop's thread is alive."""
         return self._thread is not None and self._thread.is_alive()
 
-    def _step_once(self) -> None:
+    def step_at(self, due_ns: int, now_ns: int) -> None:
+        """Run one period in the calling thread, for virtual time and the fallback.
+
+        Args:
+            due_ns: its grid point [ns].
+            now_ns: the present time [ns].
+        """
+        self._control[1:] = due_ns - PERIOD_NS, now_ns
         run_loop(*(*self._arguments, 1))
 
     def _kernel_thread(self) -> None:
@@ -311,5 +325,4 @@ class ControlLoop:
             left_ns = due_ns - time.monotonic_ns()
             if left_ns > 0:
                 time.sleep(left_ns / NS_PER_S)  # noqa: TID251  the fallback's own wait
-            self._control[1] = due_ns - PERIOD_NS
-            self._step_once()
+            self.step_at(due_ns, time.monotonic_ns())

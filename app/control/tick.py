@@ -3,9 +3,9 @@
     gate the operators' samples by age -> arming and emergency stop -> who is in charge
     -> strategy -> inverse kinematics of every limb -> winches and reduced dynamics
 
-Live, the compiled loop calls it on the monotonic clock; a study calls the same kernel
-on a virtual one. It allocates nothing, never raises, and leaves the command where it
-was whenever an input is old, absent or not finite.
+The compiled loop of `app.control.loop` is its one caller: live on the monotonic clock,
+in a study on a virtual one. It allocates nothing, never raises, and leaves the command
+where it was whenever an input is old, absent or not finite.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from app.messages import InputBlock, LinkHealth, Source, StationState
 from app.teleop.predictive import move_target
 from models.inverse import InverseData, allocate_inverse_data, inverse_step
 from models.limb import limb_poses
-from models.numerics import FloatArray, IntArray, kernel
+from models.numerics import FloatArray, IntArray, kernel, kernel_part
 from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.rod import RodWork, allocate_rod_work, reset_robot_data, robot_step
 from models.winch import winch_lengths
@@ -77,6 +77,7 @@ class TickData(NamedTuple):
     target: FloatArray  # (L, 3) hull frame
     tip: FloatArray  # (L, 3) commanded tip, hull frame
     commanded: FloatArray  # (S, 3)
+    wound: FloatArray  # (S, 3) command that `winch` belongs to
     winch: FloatArray  # (T,) wanted paid-out lengths
     reach: IntArray  # (L,)
     target_in_base: FloatArray  # (3,)
@@ -109,6 +110,7 @@ def allocate_tick_data(
         target=np.zeros((limbs, 3)),
         tip=np.zeros((limbs, 3)),
         commanded=model.rest_coordinates.copy(),
+        wound=np.full_like(model.rest_coordinates, np.nan),
         winch=np.zeros(model.tendon_angle.size),
         reach=ints(limbs),
         target_in_base=np.zeros(3),
@@ -325,7 +327,7 @@ def _settle(data: TickData, robot: RobotData) -> None:
         robot.status[limb] = 0
 
 
-@kernel
+@kernel_part
 def tick(
     model: RobotModel,
     now_ns: int,
@@ -438,9 +440,16 @@ def tick(
         stop = model.limb_segment_start[limb + 1]
         first = model.limb_tendon_start[limb]
         last = model.limb_tendon_start[limb + 1]
-        winch_lengths(
-            model, limb, data.commanded[start:stop], work, data.winch[first:last]
-        )
+        moved = 0
+        for k in range(start, stop):
+            for i in range(3):
+                if data.commanded[k, i] != data.wound[k, i]:
+                    data.wound[k, i] = data.commanded[k, i]
+                    moved = 1
+        if moved == 1:  # three of four limbs stand still most of the time
+            winch_lengths(
+                model, limb, data.commanded[start:stop], work, data.winch[first:last]
+            )
     if data.settle[0] == 1:
         data.settle[0] = 0
         _settle(data, robot)

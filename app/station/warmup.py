@@ -4,6 +4,8 @@ Compiled kernels are kept in a cache folder named after their sources; a stamp i
 says that all of them are there, so that later starts skip this.
 """
 
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from app.errors import ProcessError
 from models.numerics import kernel_cache_folder
 
 __all__ = ["is_warm", "warm_up", "warm_up_steps"]
@@ -36,11 +39,9 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
     import numpy as np
 
     from app.config import build_robot_model, load_robot, robot_names
-    from app.config.link import link_names, load_link
     from app.control.blocks import SessionBlocks
     from app.control.loop import ControlLoop
     from app.control.tick import allocate_tick_data
-    from app.robot.core import warm_up_robot
     from models.inverse import inverse_step
     from models.limb import limb_tip_jacobian
     from models.rod import robot_step
@@ -83,24 +84,35 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
             blocks.wish.publish()
             blocks.wish.refresh()
 
-    def plant() -> None:
-        warm_up_robot(load_robot(name), load_link(link_names()[0]))
-
     return [
         ("kinematics", kinematics),
         ("rod dynamics", dynamics),
         ("winches", winches),
         ("inverse kinematics", inverse),
         ("control loop", loop),
-        ("simulated robot", plant),
     ]
+
+
+def warm_up_robot_side() -> None:
+    """Compile the robot's kernels (in a process of its own, beside the loop's)."""
+    from app.config import load_robot, robot_names
+    from app.config.link import link_names, load_link
+    from app.robot.core import warm_up_robot
+
+    warm_up_robot(load_robot(robot_names()[0]), load_link(link_names()[0]))
 
 
 def warm_up(console: Console) -> None:
     """Compile what is not in the cache yet, drawing a progress bar.
 
+    The robot's kernels are compiled by a second process while this one compiles the
+    control loop: the compiler itself holds the GIL.
+
     Args:
         console: where to draw; nothing is drawn when everything is there already.
+
+    Raises:
+        ProcessError: the second process failed.
     """
     if is_warm():
         return
@@ -118,11 +130,30 @@ def warm_up(console: Console) -> None:
     ) as progress:
         task = progress.add_task("loading the compiler", total=None)
         steps = warm_up_steps()
-        progress.update(task, total=len(steps))
-        for label, step in steps:
+        progress.update(task, total=len(steps) + 1)
+        for label, step in steps[:-1]:
             progress.update(task, description=label)
             step()
             progress.advance(task)
+        # what both need is compiled now, so that no two write one cache entry
+        beside = subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "from app.station import warmup as w; w.warm_up_robot_side()",
+            ]
+        )
+        label, step = steps[-1]
+        progress.update(task, description=label)
+        step()
+        progress.advance(task)
+        progress.update(task, description="simulated robot")
+        if beside.wait() != 0:
+            raise ProcessError(
+                "Compiling the robot's kernels failed; see the lines above, and run "
+                "`limblink doctor`."
+            )
+        progress.advance(task)
         progress.update(task, description="ready")
     _stamp().parent.mkdir(parents=True, exist_ok=True)
     _stamp().touch()

@@ -5,6 +5,7 @@ side of the link, channel, robot core, recorder) are stepped on a virtual clock,
 times faster than real time, and give the same bytes for the same seed.
 """
 
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,8 @@ from app.clock import NS_PER_S, VirtualClock
 from app.config import build_robot_model, load_robot
 from app.config.link import load_link
 from app.config.loader import find_asset
-from app.control.blocks import STATISTICS_SHAPES, LoopStatistics
-from app.control.loop import PERIOD_NS
-from app.control.mailbox import Layout
-from app.control.tick import SOURCE_AGE_LIMIT_NS, allocate_tick_data, tick
+from app.control.blocks import SessionBlocks
+from app.control.loop import PERIOD_NS, ControlLoop
 from app.errors import ConfigError
 from app.link.channel import Channel
 from app.link.emulator_protocol import EmulatorStatus
@@ -26,16 +25,7 @@ from app.link.packets import Direction
 from app.link.settings import ChannelSettings
 from app.link.station_side import StationSide
 from app.link.streams import stream_key
-from app.messages import (
-    INPUT_SHAPES,
-    Event,
-    InputBlock,
-    LinkHealth,
-    Source,
-    StationState,
-    health_shapes,
-    state_shapes,
-)
+from app.messages import Event, Source
 from app.operator.scripted import SCRIPTED_NAMES, make_scripted
 from app.robot.core import DEFAULT_ROBOT_ID, RobotCore
 from app.robot.plant import PlantMismatch
@@ -98,16 +88,12 @@ class Trial:
         self._recorder = recorder
         self._watch = StateWatch([limb.name for limb in parameters.limbs])
         self.summary = DriveSummary(model, _START_NS)
-        inputs = Layout(InputBlock, INPUT_SHAPES)
-        self._inputs = [
-            inputs.view(np.zeros(inputs.words, dtype=np.int64)) for _ in Source
-        ]
-        health = Layout(LinkHealth, health_shapes(model))
-        self._health = health.view(np.zeros(health.words, dtype=np.int64))
-        self._state_layout = Layout(StationState, state_shapes(model))
-        self._state_words = np.zeros(self._state_layout.words, dtype=np.int64)
-        self._state = self._state_layout.view(self._state_words)
-        self._tick_data = allocate_tick_data(model)
+        self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
+        self._blocks = SessionBlocks(Path(self._folder.name), model, create=True)
+        self._loop = ControlLoop(model, self._blocks)
+        self._health = self._blocks.health.local
+        self._state = self._loop.state
+        self.statistics = self._loop.statistics
         self._rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
         self.ticks = 0
 
@@ -116,23 +102,8 @@ class Trial:
         now_ns = self._clock.wait_until(_START_NS + (self.ticks + 1) * PERIOD_NS)
         if self.ticks % _OPERATOR_PERIOD == 0:
             self._operate(now_ns)
-        data, robot, inverse, work = self._tick_data
-        tick(
-            self._model,
-            now_ns,
-            PERIOD_NS,
-            SOURCE_AGE_LIMIT_NS,
-            self._inputs[Source.GAMEPAD],
-            self._inputs[Source.CONSOLE],
-            self._inputs[Source.SCRIPT],
-            self._health,
-            data,
-            robot,
-            inverse,
-            work,
-            self._state,
-        )
-        self._rows.append(self._state_words.copy())
+        self._loop.step_at(now_ns, now_ns)
+        self._rows.append(self._loop.state_words.copy())
         self._tell(self._watch.step(self._state))
         if self.ticks % _LINK_PERIOD == 0:
             self._exchange(now_ns)
@@ -144,7 +115,9 @@ class Trial:
 
     def _operate(self, now_ns: int) -> None:
         sample = self._operator.step(now_ns, self._state, self._health)
-        self._inputs[Source.SCRIPT].put(sample)
+        script = self._blocks.inputs[Source.SCRIPT]
+        script.local.put(sample)
+        script.publish()
         self._tell(self._operator.events())
         if self._recorder is not None:
             self._recorder.write_input(Source.SCRIPT, sample)
@@ -157,6 +130,7 @@ class Trial:
                 self._recorder.write_frame(Direction.DOWN, now_ns, 0, packet)
             self._submit(now_ns, Direction.DOWN, packet)
         self._side.fill(now_ns, self._health)
+        self._blocks.health.publish()
         self._tell(self._side.events())
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
@@ -206,7 +180,7 @@ class Trial:
     def _write_rows(self) -> None:
         if self._recorder is not None and self._rows:
             self._recorder.write_states(
-                np.stack(self._rows), self._state_layout.describe()
+                np.stack(self._rows), self._blocks.state_layout.describe()
             )
         self._rows.clear()
 
@@ -217,8 +191,9 @@ class Trial:
                 self._recorder.write_event(event)
 
     def finish(self) -> None:
-        """Write what is still to be written."""
+        """Write what is still to be written, and let go of the blocks."""
         self._write_rows()
+        self._folder.cleanup()
 
 
 def _status(settings: ChannelSettings) -> EmulatorStatus:
@@ -282,10 +257,7 @@ def run_trial(
             trial.step()
         trial.finish()
     wall_ns = time.monotonic_ns() - wall_ns
-    layout = Layout(LoopStatistics, STATISTICS_SHAPES)
-    statistics = layout.view(np.zeros(layout.words, dtype=np.int64))
-    statistics.ticks[0] = trial.ticks
-    summary = trial.summary.as_dict(statistics, str(log))
+    summary = trial.summary.as_dict(trial.statistics, str(log))
     summary["clock"] = "virtual"
     summary["real_time_factor"] = round(trial.ticks * PERIOD_NS / wall_ns, 2)
     return summary
