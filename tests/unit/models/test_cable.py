@@ -5,7 +5,7 @@ Tolerance 1e-8 of the forces, the rounding of systems with a condition near 1e7.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from models.cable import solve_step
@@ -14,6 +14,7 @@ from tests.unit.models.rods import URSULA
 
 
 @settings(deadline=None, max_examples=200)
+@example(seed=11112, stiffness=1e4)  # cycles where the search may end uphill
 @given(seed=st.integers(0, 2**32 - 1), stiffness=st.sampled_from([1.0, 1e2, 1e4]))
 def test_velocity_change_and_tensions_agree_in_every_state(seed, stiffness):
     generator = np.random.default_rng(seed)
