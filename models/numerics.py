@@ -66,7 +66,8 @@ def kernel(function: _Function) -> _Function:
     begins with an underscore can be called from kernels only: it is compiled without
     an entry for Python, which for a Model's many arrays costs a quarter of the time.
     Kernels are inlined into their callers: to pass a Model's arrays, each with its
-    shape and strides, to one that is not costs about 0.5 µs a call.
+    shape and strides, to one that is not costs about 0.5 µs a call. They have no
+    memory runtime (`_nrt`): no array is counted, and to allocate one does not compile.
     """
     private = function.__name__.startswith("_")
     compiled = numba.njit(
@@ -76,6 +77,7 @@ def kernel(function: _Function) -> _Function:
         no_cpython_wrapper=private,
         forceinline=True,
         no_cfunc_wrapper=True,
+        _nrt=False,
     )(function)
     return cast("_Function", compiled)
 
@@ -85,7 +87,9 @@ def kernel_part(function: _Function) -> _Function:
 
     For a large kernel with one caller, whose compilation would be paid twice.
     """
-    compiled = numba.njit(inline="always", nogil=True, error_model="numpy")(function)
+    compiled = numba.njit(
+        inline="always", nogil=True, error_model="numpy", _nrt=False
+    )(function)
     return cast("_Function", compiled)
 
 
