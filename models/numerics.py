@@ -87,9 +87,9 @@ def kernel_part(function: _Function) -> _Function:
 
     For a large kernel with one caller, whose compilation would be paid twice.
     """
-    compiled = numba.njit(
-        inline="always", nogil=True, error_model="numpy", _nrt=False
-    )(function)
+    compiled = numba.njit(inline="always", nogil=True, error_model="numpy", _nrt=False)(
+        function
+    )
     return cast("_Function", compiled)
 
 
