@@ -90,7 +90,7 @@ def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
         pump.wait("neutral", lambda: view.state.active_source[0] == -1, 1.0)
         at_loss = view.state.tip_commanded[0].copy()
         CLOCK.wait_until(CLOCK.now_ns() + 500 * NS_PER_MS)
-        assert np.linalg.norm(view.state.tip_commanded[0] - at_loss) < 1e-9
+        assert np.linalg.norm(view.state.tip_commanded[0] - at_loss) < 1e-6
         first = tips_in_hull(MODEL, view.health.confirmed_coordinates)[0]
         CLOCK.wait_until(CLOCK.now_ns() + 300 * NS_PER_MS)
         second = tips_in_hull(MODEL, view.health.confirmed_coordinates)[0]
@@ -104,7 +104,7 @@ def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
     assert summary["log"] == str(log)
     texts = [event["text"] for event in summary["events"]]
     assert any("The gamepad moves the grasper" in text for text in texts)
-    assert any("nplugged" in text or "gone" in text for text in texts), texts
+    assert any("was unplugged" in text or "disconnected" in text for text in texts), texts
     recording = open_log(log)
     seen = {message.topic for message in recording.messages()}
     assert {

@@ -27,6 +27,10 @@ def _moving(view: View) -> bool:
     )
 
 
+def _moving_again(view: View, epoch: int) -> bool:
+    return int(view.state.arm_epoch[0]) != epoch and _moving(view)
+
+
 def test_a_killed_robot_leaves_the_rest_alive_and_can_return(tmp_path: Path) -> None:
     with running_session(tmp_path / "a.mcap") as (session, supervisor):
         view = View(session)
@@ -37,9 +41,8 @@ def test_a_killed_robot_leaves_the_rest_alive_and_can_return(tmp_path: Path) -> 
         wait_for("its end", lambda: not supervisor.running("robot"))
         assert "signal 9" in supervisor.status()["robot"]
         supervisor.restart("robot")
-        wait_for("motion again, by a new arming", lambda: _moving(view))
+        wait_for("motion again, by a new arming", lambda: _moving_again(view, epoch))
         assert all(alive(pid) for pid in others)
-        assert int(view.state.arm_epoch[0]) != epoch
 
 
 def test_a_killed_emulator_leaves_the_rest_alive_and_can_return(
@@ -92,9 +95,8 @@ def test_a_killed_station_leaves_a_readable_log_and_a_robot_that_lets_go(
         times = [message.time_ns for message in recording.messages(["/state"])]
         assert last_tick_ns - times[-1] < 200_000_000
         supervisor.restart("station")
-        wait_for("motion, after a new arming", lambda: _moving(view))
+        wait_for("motion, after a new arming", lambda: _moving_again(view, epoch))
         assert int(view.state.mode[0]) == StationMode.ARMED
-        assert epoch >= 1
         assert (tmp_path / "c-2.mcap").exists()
 
 

@@ -26,7 +26,7 @@ from tests.unit.models.rods import URSULA, limb_rows, random_pose
 
 _LIMB = st.sampled_from([0, 1, 2])
 _SEEDS = st.integers(0, 2**32 - 1)
-_STIFFNESS, _LIMIT, _PRETENSION = 20000.0, 40.0, 0.1
+_STIFFNESS, _LIMIT, _PRETENSION = 20000.0, 40.0, 0.5
 
 
 def _solve(limb, pose, model=URSULA):
