@@ -21,6 +21,7 @@ class SequenceLoss:
         """Look back over `window_ns` [ns]."""
         self._window_ns = window_ns
         self._heard: deque[tuple[int, int]] = deque()  # (time, frames since the last)
+        self._sent = 0  # sum of the steps that are kept
         self._last: int | None = None
         self.heard_total = 0
         self.missing_total = 0
@@ -30,17 +31,14 @@ class SequenceLoss:
         last = self._last
         if last is None or sequence - last > _RESTART_GAP or last - sequence > 64:
             self._last = sequence
-            self._heard.append((now_ns, 1))
-            self.heard_total += 1
+            self._keep(now_ns, 1)
             return
         if sequence <= last:
             if sequence < last and self.missing_total > 0:
                 self.missing_total -= 1
-                self.heard_total += 1
-                self._heard.append((now_ns, 0))
+                self._keep(now_ns, 0)
             return
-        self._heard.append((now_ns, sequence - last))
-        self.heard_total += 1
+        self._keep(now_ns, sequence - last)
         self.missing_total += sequence - last - 1
         self._last = sequence
 
@@ -50,9 +48,14 @@ class SequenceLoss:
             len(self._heard) > _LEAST_COUNT
             and now_ns - self._heard[0][0] > self._window_ns
         ):
-            self._heard.popleft()
-        sent = sum(step for _, step in self._heard)
+            self._sent -= self._heard.popleft()[1]
+        sent = self._sent
         return max(0.0, 1.0 - len(self._heard) / sent) if sent > 0 else 0.0
+
+    def _keep(self, now_ns: int, step: int) -> None:
+        self._heard.append((now_ns, step))
+        self._sent += step
+        self.heard_total += 1
 
 
 class CountLoss:

@@ -94,6 +94,8 @@ class Reporter:
         np.copyto(self._last_finite, measured, where=finite)
         if state != self._told_state:
             limb = self._next_limb
+        elif not self._pacer.ready(now_ns):
+            return []
         else:
             motion_since(self._model, self._last_finite, self._told, self._change)
             limb = self._pacer.choose(now_ns, self._change.tolist())

@@ -27,8 +27,8 @@ from models.robot import RobotModel
 __all__ = ["ROBOT_ID", "LinkWorker"]
 
 ROBOT_ID = 1
-_POLL_MS = 2
-_HEALTH_EVERY_NS = 5 * NS_PER_MS
+_POLL_MS = 4  # telemetry wakes the thread at once; a setpoint waits this long at most
+_HEALTH_EVERY_NS = 10 * NS_PER_MS
 _JOURNAL_HEALTH_EVERY_NS = 100 * NS_PER_MS
 _ASK_AGAIN_NS = NS_PER_S  # settings are repeated until the emulator confirms them
 

@@ -104,7 +104,9 @@ def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
     assert summary["log"] == str(log)
     texts = [event["text"] for event in summary["events"]]
     assert any("The gamepad moves the grasper" in text for text in texts)
-    assert any("was unplugged" in text or "disconnected" in text for text in texts), texts
+    assert any("was unplugged" in text or "disconnected" in text for text in texts), (
+        texts
+    )
     recording = open_log(log)
     seen = {message.topic for message in recording.messages()}
     assert {
