@@ -39,6 +39,7 @@ __all__ = ["Viewport"]
 _CLOCK = MonotonicClock()
 _GRAB_PX = 2.6  # reach of a grab, in text heights
 _HINT_NS = 3 * NS_PER_S
+_INSET_EVERY = 4  # frames: the limb camera is shown at 12 Hz
 
 
 @dataclass
@@ -157,7 +158,7 @@ class Viewport(QWidget):
         inset = self._pixels[1]
         if not self.shown.inset:
             inset = self._inset = None
-        elif self._counter % 2 == 0 or self._inset is None:
+        elif self._counter % _INSET_EVERY == 0 or self._inset is None:
             place = self._inset_place()
             inset = scene.inset(int(place.width()), int(place.height()))
             self._inset = _as_image(inset)

@@ -8,7 +8,7 @@ import contextlib
 import ctypes
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -55,6 +55,8 @@ __all__ = ["COPIES", "Clearance", "Copy", "World"]
 Copy = Literal["model", "confirmed"]
 COPIES: tuple[Copy, ...] = ("model", "confirmed")
 
+_UNSEEN = 1e-6  # [rad] or [m]: 0.6 µm at the tip of a 600 mm limb
+
 
 class Clearance(NamedTuple):
     """The nearest approach of a limb to the obstacles.
@@ -98,6 +100,8 @@ class World:
         shape = (segments, self._sections, 4, 4)
         self._links = {name: np.tile(np.eye(4), (*shape[:2], 1, 1)) for name in COPIES}
         self._ends = {name: np.tile(np.eye(4), (segments, 1, 1)) for name in COPIES}
+        starts = model.limb_segment_start
+        self._limb_of = np.repeat(np.arange(starts.size - 1), np.diff(starts)).tolist()
         self._coordinates = {name: np.full((segments, 3), np.nan) for name in COPIES}
         self._joints = np.zeros((self._sections, 3))
         self._plans = plan_chains(model, self._sections)
@@ -129,22 +133,34 @@ class World:
         """End the client."""
         self.close()
 
-    def pose(self, which: Copy, coordinates: FloatArray) -> None:
+    def pose(
+        self, which: Copy, coordinates: FloatArray, limbs: Collection[int] | None = None
+    ) -> None:
         """Pose one copy of the robot and read its link poses back.
 
-        A segment with a coordinate that is not finite keeps its pose.
+        A segment with a coordinate that is not finite keeps its pose, and so does a
+        chain whose coordinates have moved by less than can be seen.
 
         Args:
             which: "model" or "confirmed".
             coordinates: (S, 3) segment coordinates [rad, rad, m].
+            limbs: pose these alone; None = all.
         """
         known = self._coordinates[which]
         finite = np.isfinite(coordinates).all(axis=1, keepdims=True)
         wanted = np.where(finite, coordinates, known)
-        if np.array_equal(wanted, known):
-            return
-        known[:] = wanted
+        # a chain behind another one of its limb starts where that one ends
+        moved = -1
         for plan, body in zip(self._plans, self._bodies[which], strict=True):
+            limb = self._limb_of[plan.first]
+            rows = slice(plan.first, plan.first + plan.count)
+            if limbs is not None and limb not in limbs:
+                continue
+            still = np.abs(wanted[rows] - known[rows]).max() < _UNSEEN
+            if still and limb != moved:
+                continue
+            moved = limb
+            known[rows] = wanted[rows]
             self._pose_chain(which, plan, body)
 
     def section_frames(self, which: Copy) -> FloatArray:
