@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from app.errors import ConfigError, LimblinkError
 
@@ -64,7 +65,7 @@ def run(arguments: list[str]) -> int:
     try:
         result = application(args=arguments, standalone_mode=False)
     except LimblinkError as error:
-        _err.print(f"[bold red]Error:[/] {error}", highlight=False, markup=True)
+        _err.print(Text.assemble(("Error: ", "bold red"), str(error)))
         return 2
     except typer.Exit as leave:
         return leave.exit_code
@@ -92,9 +93,11 @@ def _usage_or_fault(error: Exception) -> int:
     report = folder / "fault.txt"
     report.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
     _err.print(
-        f"[bold red]Fault in limblink:[/] {type(error).__name__}: {error}\n"
-        f"Details are in {report}; please report them.",
-        highlight=False,
+        Text.assemble(
+            ("Fault in limblink: ", "bold red"),
+            f"{type(error).__name__}: {error}\n"
+            f"Details are in {report}; please report them.",
+        )
     )
     return 1
 
@@ -280,7 +283,7 @@ def drive(
 
       limblink drive --headless --clock virtual --seed 7 --log run.mcap
     """
-    from app.station.children import parse_mismatch
+    from app.station.children import make_mismatch, parse_mismatch
     from app.station.drive import drive_headless
     from app.station.session import default_log_path
 
@@ -290,6 +293,7 @@ def drive(
         )
     path = log or default_log_path(robot, link)
     factors = parse_mismatch(mismatch or [])
+    make_mismatch(factors)
     _check_link_and_operator(link, operator)
     if not headless:
         if clock == "virtual":

@@ -19,7 +19,7 @@ from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
 from app.link.emulator import prefer_real_time
-from app.messages import Event, Severity, pack_event
+from app.messages import Event, Severity, Source, pack_event
 from app.operator.virtual_gamepad import VirtualGamepad
 from app.session import Recorder, RecorderThread
 from app.station.link_worker import LinkWorker
@@ -167,9 +167,38 @@ class Station:
         if self.blocks.state.refresh():
             for event in self._watch.step(self.blocks.state.local):
                 self.say(event)
+        if round_number == _STATISTICS_EVERY:
+            self._say_what_is_missing()
         if round_number % _STATISTICS_EVERY == 0 and self._recorder is not None:
             self._recorder.write_statistics(
                 self._clock.now_ns(), self.blocks.statistics.local
+            )
+
+    def _say_what_is_missing(self) -> None:
+        """Tell of real-time rights that were not given, and of a missing pad."""
+        now_ns = self._clock.now_ns()
+        if int(self.blocks.statistics.local.scheduler[0]) != 1:
+            self.say(
+                Event(
+                    now_ns,
+                    Severity.WARNING,
+                    "station",
+                    "No real-time rights: the control loop may run late. Allow them "
+                    "with `rtprio 90` and `memlock unlimited` for your user in "
+                    "/etc/security/limits.d; see `limblink doctor`.",
+                )
+            )
+        self.blocks.inputs[Source.GAMEPAD].refresh()
+        absent = not self.blocks.inputs[Source.GAMEPAD].local.present[0]
+        if self._session.operator == "gamepad" and absent:
+            self.say(
+                Event(
+                    now_ns,
+                    Severity.INFO,
+                    "operator",
+                    "No game controller is connected: plug one in at any time, or "
+                    "drive with keyboard and mouse in the console.",
+                )
             )
 
     def stop(self) -> dict[str, Any]:
