@@ -6,7 +6,8 @@ A kernel's arrays go model, then inputs and Data, then `_out` (an `_out` that is
 in place may stand before); all arguments are annotated, and so is the result. It
 writes only to arguments that end in `_out`, to mutable blocks (see _MUTABLE_TYPES) and
 to its own names. It allocates nothing, does no array algebra, builds no containers but
-tuples, and never raises.
+tuples, and never raises. A private kernel, which has no entry for Python and would
+crash the process, is called from kernels only.
 """
 
 import ast
@@ -50,7 +51,7 @@ _FORBIDDEN = {
 
 def _is_kernel(function: ast.FunctionDef) -> bool:
     return any(
-        isinstance(item, ast.Name) and item.id == "kernel"
+        isinstance(item, ast.Name) and item.id in ("kernel", "kernel_part")
         for item in function.decorator_list
     )
 
@@ -168,6 +169,25 @@ def _body_faults(function: ast.FunctionDef) -> list[tuple[int, str]]:
     return faults
 
 
+def _entry_faults(tree: ast.Module) -> list[tuple[int, str, str]]:
+    """Calls of private kernels from functions that are no kernels."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    private = {
+        node.name
+        for node in functions
+        if _is_kernel(node) and node.name.startswith("_")
+    }
+    return [
+        (call.lineno, node.name, f"calls {call.func.id}, which has no entry for Python")
+        for node in functions
+        if not _is_kernel(node)
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in private
+    ]
+
+
 def check(path: Path) -> list[str]:
     """List the faults of the kernels in one file, as `path:line: kernel: fault`."""
     faults = []
@@ -179,6 +199,9 @@ def check(path: Path) -> list[str]:
             faults += [
                 f"{shown}:{line}: {node.name}: {text}" for line, text in sorted(found)
             ]
+    faults += [
+        f"{shown}:{line}: {name}: {text}" for line, name, text in _entry_faults(tree)
+    ]
     return faults
 
 

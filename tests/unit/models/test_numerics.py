@@ -100,3 +100,16 @@ def test_the_checker_passes_a_good_kernel(tmp_path):
     )
     result = _check(path)
     assert result.returncode == 0, result.stdout
+
+
+def test_the_checker_refuses_a_private_kernel_called_from_python(tmp_path):
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "@kernel\ndef _inner(x: float) -> float:\n    return x\n\n\n"
+        "@kernel\ndef outer(x: float) -> float:\n    return _inner(x)\n\n\n"
+        "def plain() -> float:\n    return _inner(1.0)\n"
+    )
+    result = _check(path)
+    assert result.returncode == 1
+    assert "plain: calls _inner" in result.stdout
+    assert result.stdout.count("no entry") == 1
