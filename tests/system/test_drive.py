@@ -49,6 +49,16 @@ class _Pump:
         return wait_for(what, check, timeout_s)
 
 
+def _mean_tip(view: View, milliseconds: int) -> np.ndarray:
+    """Mean of the first limb's confirmed tip over some time (3,) [m]."""
+    until_ns = CLOCK.now_ns() + milliseconds * NS_PER_MS
+    tips = []
+    while CLOCK.now_ns() < until_ns:
+        tips.append(tips_in_hull(MODEL, view.health.confirmed_coordinates)[0])
+        CLOCK.wait_until(CLOCK.now_ns() + 10 * NS_PER_MS)
+    return np.mean(tips, axis=0)
+
+
 def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
     tmp_path: Path,
 ) -> None:
@@ -91,10 +101,12 @@ def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
         at_loss = view.state.tip_commanded[0].copy()
         CLOCK.wait_until(CLOCK.now_ns() + 500 * NS_PER_MS)
         assert np.linalg.norm(view.state.tip_commanded[0] - at_loss) < 1e-6
-        first = tips_in_hull(MODEL, view.health.confirmed_coordinates)[0]
+        # at the speed it had, it would go on by some 25 mm between the means; sensor
+        # noise is 1.5 mm a sample
+        first = _mean_tip(view, 200)
         CLOCK.wait_until(CLOCK.now_ns() + 300 * NS_PER_MS)
-        second = tips_in_hull(MODEL, view.health.confirmed_coordinates)[0]
-        assert np.linalg.norm(second - first) < 2e-3  # sensor noise, no motion
+        second = _mean_tip(view, 200)
+        assert np.linalg.norm(second - first) < 5e-3
         assert np.linalg.norm(second - at_loss) < 15e-3  # sag of the compliant limb
         pump.wait("one more round", lambda: True)
     finally:
