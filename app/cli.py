@@ -177,12 +177,12 @@ def _start_console(
     mismatch: dict[str, float],
 ) -> None:
     """Start the processes of a new session, show the console, end them all."""
-    from app.config import load_robot
+    from app.config.loader import find_asset
     from app.station.processes import Supervisor
     from app.station.session import create_session
     from app.station.warmup import warm_up
 
-    load_robot(robot)
+    find_asset("robots", robot)
     _check_link_and_operator(link, operator)
     _check_display()
     warm_up(_err)
@@ -224,14 +224,15 @@ def _check_display() -> None:
 
 def _check_link_and_operator(link: str, operator: str) -> None:
     from app.config.link import load_link
-    from app.station.operators import check_operator
+    from app.station.session import check_operator
 
     load_link(link)
     check_operator(operator)
 
 
 def _open_console(session: "Session", supervisor: Any, *, watch: bool) -> None:
-    from app.config import load_robot
+    # while the processes load, so does the window
+    from app.config.robot import load_robot
     from app.console import run_console
     from app.station.ready import wait_for_blocks
 
@@ -431,7 +432,7 @@ def robots(
     ] = None,
 ) -> None:
     """List the robots that are shipped, or check a file of your own."""
-    from app.config import load_robot, robot_names
+    from app.config.robot import load_robot, robot_names
 
     names = [str(check)] if check else robot_names()
     table = Table(title="Robots")

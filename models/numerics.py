@@ -6,16 +6,15 @@ name carries a digest of every kernel source: numba alone does not notice that a
 called kernel in another file has changed.
 """
 
-import hashlib
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-import platformdirs
 from numpy.typing import NDArray
+
+from models.cache import kernel_cache_folder
 
 __all__ = [
     "FloatArray",
@@ -30,24 +29,6 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_ROOT = Path(__file__).resolve().parent.parent
-_KERNEL_SOURCES = ("models", "app/control", "app/robot", "app/teleop")
-
-
-def kernel_cache_folder() -> Path:
-    """Name the folder of compiled kernels for exactly these sources.
-
-    Returns:
-        A folder below the user's cache, or below LIMBLINK_CACHE where it is set.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    for folder in _KERNEL_SOURCES:
-        for source in sorted((_ROOT / folder).glob("*.py")):
-            digest.update(source.name.encode())
-            digest.update(source.read_bytes())
-    base = os.environ.get("LIMBLINK_CACHE") or platformdirs.user_cache_dir("limblink")
-    return Path(base) / f"kernels-{digest.hexdigest()[:16]}"
 
 
 # Vectorised short loops cost compile time and, at 3 to 6 items, run slower: 45 µs

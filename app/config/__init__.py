@@ -1,17 +1,5 @@
-"""TOML files to frozen, validated parameters, and those to a Model."""
+"""TOML files to frozen, validated parameters, and those to a Model.
 
-from app.config.robot import (
-    LimbParameters,
-    RobotParameters,
-    build_robot_model,
-    load_robot,
-    robot_names,
-)
-
-__all__ = [
-    "LimbParameters",
-    "RobotParameters",
-    "build_robot_model",
-    "load_robot",
-    "robot_names",
-]
+Import from the modules: the emulator needs `app.config.link` alone, and not the
+compiler that `app.config.robot` brings with the models.
+"""

@@ -4,6 +4,7 @@ import signal
 import sys
 from pathlib import Path
 
+from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QApplication
 
 from app.config.robot import RobotParameters
@@ -68,5 +69,6 @@ def run_console(
     window.viewport.setFocus()
     window.start()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: window.close())
+        # not at once: the signal may come in the middle of a frame
+        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))
     return app.exec()

@@ -13,7 +13,6 @@
 A session folder also holds `session.json` (see `app.station.session`).
 """
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +40,6 @@ __all__ = [
     "SessionBlocks",
     "bin_upper_edge_ns",
     "histogram_percentile_us",
-    "sessions_folder",
 ]
 
 HISTOGRAM_BINS = 320
@@ -95,12 +93,6 @@ def histogram_percentile_us(histogram: IntArray, percent: float) -> float:
         return 0.0
     rank = int(np.searchsorted(np.cumsum(histogram), total * percent / 100.0))
     return bin_upper_edge_ns(min(rank, HISTOGRAM_BINS - 1)) / 1000.0
-
-
-def sessions_folder() -> Path:
-    """Folder that holds a folder for every running session of this user."""
-    base = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path("/tmp")
-    return base / f"limblink-{os.getuid()}"
 
 
 class SessionBlocks:

@@ -12,12 +12,14 @@ from typing import Literal
 from app.clock import NS_PER_MS, MonotonicClock
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters
+from app.link.emulator import prefer_real_time
 from app.link.endpoint import Endpoint, load_keys
 from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, RobotCore, warm_up_robot
 from app.robot.plant import PlantMismatch
 
 __all__ = ["Grid", "run_robot"]
 
+_PRIORITY = 40  # of SCHED_FIFO, where permitted
 _WAKE_NS = 2 * NS_PER_MS
 _CATCH_UP_STEPS = 20
 
@@ -82,6 +84,7 @@ def run_robot(
     with Endpoint(address, role, own_keys) as endpoint:
         warm_up_robot(robot, link)
         core = RobotCore(robot, link, mismatch, seed, robot_id=robot_id)
+        prefer_real_time(_PRIORITY)  # not before: loading must not hold up a window
         _serve(core, endpoint, stop)
 
 

@@ -4,12 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.config.link import load_link
-from app.config.robot import load_robot
 from app.errors import ConfigError
 from app.station.processes import StopFlag
 from app.station.session import find_session
-
-_PRIORITY = 40  # of SCHED_FIFO, where permitted
 
 if TYPE_CHECKING:
     from app.robot.plant import PlantMismatch
@@ -88,12 +85,11 @@ def run_robot_child(
     mismatch: list[str],
 ) -> None:
     """Run the robot's side until it is asked to stop; a session overrides the rest."""
-    from app.link.emulator import prefer_real_time
+    from app.config.robot import load_robot
     from app.robot.service import run_robot
 
     stop = StopFlag()
     stop.install()
-    prefer_real_time(_PRIORITY)
     factors = parse_mismatch(mismatch)
     if session is not None:
         settings = find_session(session)

@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable
 from rich.console import Console
 from rich.table import Table
 
-from app.control.blocks import sessions_folder
 from app.station import library_checks, machine_checks
 from app.station.findings import Finding, Grade
-from app.station.session import default_log_path
+from app.station.session import default_log_path, sessions_folder
 from app.station.warmup import is_warm
-from models.numerics import kernel_cache_folder
+from models.cache import kernel_cache_folder
 
 __all__ = ["all_checks", "run_doctor"]
 

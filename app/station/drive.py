@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from app.clock import NS_PER_S, MonotonicClock
-from app.config import load_robot
+from app.config.robot import load_robot
 from app.errors import ProcessError
 from app.station.processes import StopFlag, Supervisor
 from app.station.ready import wait_for_blocks

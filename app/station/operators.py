@@ -11,7 +11,7 @@ from typing import Protocol
 
 from app.clock import NS_PER_MS, MonotonicClock
 from app.control.blocks import SessionBlocks
-from app.errors import ConfigError, LimblinkError
+from app.errors import LimblinkError
 from app.messages import Event, OperatorInput, Severity, Source
 from app.operator.gamepad import Gamepad
 from app.operator.mapping import load_gamepad_mapping
@@ -19,26 +19,13 @@ from app.operator.pilot import VirtualPilot
 from app.operator.scripted import SCRIPTED_NAMES, ScriptedOperator, make_scripted
 from app.operator.virtual_gamepad import VirtualGamepad
 from app.session import Journal
+from app.station.session import check_operator
 from models.robot import RobotModel
 
-__all__ = ["OPERATOR_NAMES", "OperatorWorker", "check_operator"]
-
-OPERATOR_NAMES = ("gamepad", "virtual-gamepad", *SCRIPTED_NAMES, "none")
+__all__ = ["OperatorWorker"]
 
 _PERIOD_NS = 4 * NS_PER_MS  # five samples within the 20 ms gate
 _JOURNAL_EVERY_NS = 100 * NS_PER_MS  # an unchanged sample is kept this often
-
-
-def check_operator(name: str) -> None:
-    """Refuse an operator that does not exist.
-
-    Raises:
-        ConfigError: lists those that do.
-    """
-    if name not in OPERATOR_NAMES:
-        raise ConfigError(
-            f"No operator {name!r}. Choose one of: {', '.join(OPERATOR_NAMES)}."
-        )
 
 
 class EventSink(Protocol):
@@ -64,7 +51,7 @@ class OperatorWorker:
         """Prepare; nothing is opened before `start`.
 
         Args:
-            name: one of `OPERATOR_NAMES`.
+            name: one of `app.station.session.OPERATOR_NAMES`.
             model: the robot.
             blocks: where samples go; state and health are read from own mappings.
             journal: the recording, None for none.

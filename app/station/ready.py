@@ -1,6 +1,6 @@
 """Waiting until a session's station has made its blocks and its loop turns."""
 
-from app.config import RobotParameters, build_robot_model
+from app.config.robot import RobotParameters, build_robot_model
 from app.control.blocks import SessionBlocks
 from app.errors import ProcessError
 from app.station.processes import Supervisor

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from app.clock import MonotonicClock
-from app.config import build_robot_model, load_robot
 from app.config.link import load_link
 from app.config.loader import find_asset
+from app.config.robot import build_robot_model, load_robot
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
@@ -147,8 +147,11 @@ class Station:
         if self._recorder is not None:
             self._recorder.write_event(event)
 
-    def start(self) -> None:
+    def start(self, *, real_time: bool = False) -> None:
         """Load the kernels and start every thread.
+
+        Args:
+            real_time: ask for SCHED_FIFO for this and all other threads.
 
         Raises:
             LinkError: an address cannot be used.
@@ -157,6 +160,8 @@ class Station:
         self._link.open()
         gc.collect()
         gc.freeze()
+        if real_time:  # now that all is loaded; the threads inherit it
+            prefer_real_time(_PRIORITY)
         self.operators.start()
         self.loop.start()
         self._link.start()
@@ -217,10 +222,9 @@ def run_station(session: Session) -> None:
     """Run the station until it is asked to stop, then leave its summary."""
     stop = StopFlag()
     stop.install()
-    prefer_real_time(_PRIORITY)  # before the threads, which inherit it
     sys.setswitchinterval(0.001)  # three threads share the GIL; 5 ms is too long
     station = Station(session)
-    station.start()
+    station.start(real_time=True)
     rounds = 0
     try:
         while not stop.wait(_WATCH_S):

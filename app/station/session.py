@@ -17,12 +17,27 @@ import platformdirs
 from pydantic import Field, ValidationError
 
 from app.config.loader import Parameters
-from app.control.blocks import sessions_folder
 from app.errors import ConfigError, ProcessError
 
-__all__ = ["Session", "create_session", "default_log_path", "find_session"]
+__all__ = [
+    "OPERATOR_NAMES",
+    "Session",
+    "check_operator",
+    "create_session",
+    "default_log_path",
+    "find_session",
+    "sessions_folder",
+]
+
+OPERATOR_NAMES = ("gamepad", "virtual-gamepad", "circle", "line", "none")
 
 _FILE = "session.json"
+
+
+def sessions_folder() -> Path:
+    """Folder that holds a folder for every running session of this user."""
+    base = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path("/tmp")
+    return base / f"limblink-{os.getuid()}"
 
 
 class Session(Parameters):
@@ -71,6 +86,18 @@ class Session(Parameters):
         except OSError:
             return None
         return dict(json.loads(text))
+
+
+def check_operator(name: str) -> None:
+    """Refuse an operator that does not exist.
+
+    Raises:
+        ConfigError: lists those that do.
+    """
+    if name not in OPERATOR_NAMES:
+        raise ConfigError(
+            f"No operator {name!r}. Choose one of: {', '.join(OPERATOR_NAMES)}."
+        )
 
 
 def default_log_path(robot: str, link: str) -> Path:

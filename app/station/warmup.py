@@ -20,7 +20,7 @@ from rich.progress import (
 )
 
 from app.errors import ProcessError
-from models.numerics import kernel_cache_folder
+from models.cache import kernel_cache_folder
 
 __all__ = ["is_warm", "warm_up", "warm_up_steps"]
 
@@ -38,7 +38,7 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
     """Name each stage of compilation, bottom up, with the call that does it."""
     import numpy as np
 
-    from app.config import build_robot_model, load_robot, robot_names
+    from app.config.robot import build_robot_model, load_robot, robot_names
     from app.control.blocks import SessionBlocks
     from app.control.loop import ControlLoop
     from app.control.tick import allocate_tick_data
@@ -95,8 +95,8 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
 
 def warm_up_robot_side() -> None:
     """Compile the robot's kernels (in a process of its own, beside the loop's)."""
-    from app.config import load_robot, robot_names
     from app.config.link import link_names, load_link
+    from app.config.robot import load_robot, robot_names
     from app.robot.core import warm_up_robot
 
     warm_up_robot(load_robot(robot_names()[0]), load_link(link_names()[0]))

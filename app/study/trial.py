@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from app.clock import NS_PER_S, VirtualClock
-from app.config import build_robot_model, load_robot
 from app.config.link import load_link
 from app.config.loader import find_asset
+from app.config.robot import build_robot_model, load_robot
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
 from app.errors import ConfigError

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from app.clock import NS_PER_MS, NS_PER_S, MonotonicClock
-from app.config import build_robot_model, load_robot
+from app.config.robot import build_robot_model, load_robot
 from app.control.blocks import SessionBlocks
 from app.station.processes import Supervisor
 from app.station.session import Session, create_session

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.clock import NS_PER_MS, NS_PER_S
-from app.config import build_robot_model, load_robot
+from app.config.robot import build_robot_model, load_robot
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
 from app.control.tick import ARM_REFUSAL_TEXT

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.numerics import cholesky_solve, kernel_cache_folder
+from models.cache import kernel_cache_folder
+from models.numerics import cholesky_solve
 
 _ROOT = Path(__file__).resolve().parents[3]
 _CHECKER = _ROOT / "scripts" / "check_kernels.py"

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.clock import NS_PER_MS, NS_PER_S
-from app.config import build_robot_model, load_robot
+from app.config.robot import build_robot_model, load_robot
 from app.link.frame import Codec, Profile, SetpointFrame, TelemetryFrame
 from app.link.pacing import PaceBudget
 from app.messages import RobotState, Severity, StationMode

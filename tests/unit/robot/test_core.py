@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_S
-from app.config import load_robot
 from app.config.link import load_link
+from app.config.robot import load_robot
 from app.link.frame import Codec, SetpointFrame, TelemetryFrame
 from app.messages import RobotState, StationMode
 from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, RobotCore

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.config import build_robot_model, load_robot
+from app.config.robot import build_robot_model, load_robot
 from app.robot.envelope import advance_applied, clamp_to_envelope
 from models.numerics import FloatArray
 

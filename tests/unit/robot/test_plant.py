@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.config import build_robot_model, load_robot
+from app.config.robot import build_robot_model, load_robot
 from app.errors import ConfigError
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.clock import NS_PER_MS, NS_PER_S
-from app.config import load_robot
 from app.config.link import load_link
-from app.config.robot import build_robot_model
+from app.config.robot import build_robot_model, load_robot
 from app.errors import LinkError
 from app.link.endpoint import Endpoint
 from app.link.frame import Codec, SetpointFrame, TelemetryFrame

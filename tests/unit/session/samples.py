@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.config import build_robot_model, load_robot
+from app.config.robot import build_robot_model, load_robot
 from app.control.blocks import STATISTICS_SHAPES, LoopStatistics
 from app.control.mailbox import Layout
 from app.link.channel import Direction, Fate, PacketRecord

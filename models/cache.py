@@ -1,0 +1,28 @@
+"""Where compiled kernels are kept; needs no compiler to say so."""
+
+import hashlib
+import os
+from importlib.metadata import version
+from pathlib import Path
+
+import platformdirs
+
+__all__ = ["kernel_cache_folder"]
+
+_ROOT = Path(__file__).resolve().parent.parent
+_KERNEL_SOURCES = ("models", "app/control", "app/robot", "app/teleop")
+
+
+def kernel_cache_folder() -> Path:
+    """Name the folder of compiled kernels for exactly these sources.
+
+    Returns:
+        A folder below the user's cache, or below LIMBLINK_CACHE where it is set.
+    """
+    digest = hashlib.sha256(version("numba").encode())
+    for folder in _KERNEL_SOURCES:
+        for source in sorted((_ROOT / folder).glob("*.py")):
+            digest.update(source.name.encode())
+            digest.update(source.read_bytes())
+    base = os.environ.get("LIMBLINK_CACHE") or platformdirs.user_cache_dir("limblink")
+    return Path(base) / f"kernels-{digest.hexdigest()[:16]}"
