@@ -114,9 +114,11 @@ def test_a_killed_console_is_missed_by_nobody(tmp_path: Path) -> None:
             wish = view.blocks.wish
             return wish.refresh() and int(wish.local.console_pid[0]) == console.pid
 
-        wait_for("the console's heartbeat", drawing)
-        console.kill()
-        console.wait()
+        try:
+            wait_for("the console's heartbeat", drawing, 90.0)
+        finally:
+            console.kill()
+            console.wait()
         tick = int(view.state.tick[0])
         wait_for("a thousand ticks more", lambda: view.state.tick[0] > tick + 1000)
         assert _moving(view)
