@@ -43,10 +43,6 @@ _Log = Annotated[
     Path | None,
     typer.Option(help="Recording (.mcap); by default in the user's data folder."),
 ]
-_SessionOption = Annotated[
-    Path | None,
-    typer.Option("--session", help="Folder of a session to take all settings from."),
-]
 _Keys = Annotated[
     Path | None,
     typer.Option(help="Folder of CURVE keys; needed for any address off this host."),
@@ -178,6 +174,7 @@ def _start_console(
 ) -> None:
     """Start the processes of a new session, show the console, end them all."""
     from app.config.loader import find_asset
+    from app.station.children import preload
     from app.station.processes import Supervisor
     from app.station.session import create_session
     from app.station.warmup import warm_up
@@ -198,7 +195,8 @@ def _start_console(
     )
     supervisor = Supervisor(session)
     try:
-        supervisor.start()
+        preload()
+        supervisor.start(fork=True)
         _open_console(session, supervisor, watch=False)
     finally:
         supervisor.stop()
@@ -231,14 +229,9 @@ def _check_link_and_operator(link: str, operator: str) -> None:
 
 
 def _open_console(session: "Session", supervisor: Any, *, watch: bool) -> None:
-    # while the processes load, so does the window
-    from app.config.robot import load_robot
     from app.console import run_console
-    from app.station.ready import wait_for_blocks
 
-    parameters = load_robot(session.robot)
-    wait_for_blocks(session, parameters, supervisor)
-    status = run_console(session.folder, parameters, supervisor, watch=watch)
+    status = run_console(session, supervisor, watch=watch)
     if status:
         raise typer.Exit(status)
 
@@ -341,17 +334,6 @@ def _print_summary(summary: dict[str, Any]) -> None:
 
 
 @application.command()
-def station(session: _SessionOption = None) -> None:
-    """Run the operator's process of a session, without a window."""
-    from app.station.service import run_station
-    from app.station.session import find_session
-
-    if session is None:
-        raise ConfigError("station needs --session; `limblink` starts it for you.")
-    run_station(find_session(session))
-
-
-@application.command()
 def robot(
     robot_name: Annotated[str, typer.Option("--robot", help="Robot.")] = DEFAULT_ROBOT,
     bind: Annotated[
@@ -368,7 +350,6 @@ def robot(
         list[str] | None,
         typer.Option(help="Plant against model, e.g. stiffness=1.2; may be repeated."),
     ] = None,
-    session: _SessionOption = None,
 ) -> None:
     """Run the robot's side: bridge, safety and the simulated robot.
 
@@ -378,17 +359,28 @@ def robot(
 
       limblink robot --bind tcp://0.0.0.0:5601 --keys ~/.limblink-keys
     """
-    from app.station.children import run_robot_child
+    from app.config.link import load_link
+    from app.config.robot import load_robot
+    from app.robot.service import run_robot
+    from app.station.children import make_mismatch, parse_mismatch
+    from app.station.stop import StopFlag
 
-    run_robot_child(
-        session=session,
-        robot=robot_name,
-        link=link,
-        bind=bind,
-        connect=connect,
+    if (bind is None) == (connect is None):
+        raise ConfigError(
+            "limblink robot needs exactly one of --bind ADDRESS (wait for a station) "
+            "and --connect ADDRESS (call an emulator)."
+        )
+    stop = StopFlag()
+    stop.install()
+    run_robot(
+        robot=load_robot(robot_name),
+        link=load_link(link),
+        address=bind or connect or "",
+        role="bind" if bind else "connect",
+        mismatch=make_mismatch(parse_mismatch(mismatch or [])),
         seed=seed,
         keys=keys,
-        mismatch=mismatch or [],
+        stop=stop,
     )
 
 
@@ -405,7 +397,6 @@ def link(
         str, typer.Option(help="Address for live settings.")
     ] = "tcp://127.0.0.1:5602",
     seed: _Seed = 0,
-    session: _SessionOption = None,
 ) -> None:
     """Run the link emulator between a station and a robot.
 
@@ -413,16 +404,13 @@ def link(
 
       limblink link acoustic-hs --station tcp://127.0.0.1:5600 --robot tcp://127.0.0.1:5601
     """
-    from app.station.children import run_link_child
+    from app.config.link import load_link
+    from app.link.emulator import run_emulator
+    from app.station.stop import StopFlag
 
-    run_link_child(
-        session=session,
-        preset=preset,
-        station=station_side,
-        robot=robot_side,
-        control=control,
-        seed=seed,
-    )
+    stop = StopFlag()
+    stop.install()
+    run_emulator(station_side, robot_side, control, load_link(preset), seed, stop)
 
 
 @application.command()

@@ -2,16 +2,20 @@
 
 import signal
 import sys
-from pathlib import Path
+from collections.abc import Callable
 
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QApplication
 
-from app.config.robot import RobotParameters
-from app.console.processes import SupervisorLike
+from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.console.theme import base_pixel_size, font, style_sheet
 from app.console.window import ConsoleWindow
+from app.errors import DeviceError
 from app.operator.mapping import load_gamepad_mapping
+from app.scene import Scene
+from app.station.processes import Supervisor
+from app.station.ready import wait_for_blocks
+from app.station.session import Session
 
 __all__ = ["make_application", "run_console"]
 
@@ -29,17 +33,28 @@ def make_application() -> QApplication:
     return app
 
 
+def _build_scene_ahead(robot: RobotParameters) -> Callable[[], Scene]:
+    """Build the scene now, and return a call that hands it over, or its error."""
+    try:
+        scene = Scene(robot, build_robot_model(robot))
+    except DeviceError as error:
+        trouble = error
+
+        def refuse() -> Scene:
+            raise trouble
+
+        return refuse
+    return lambda: scene
+
+
 def run_console(
-    session: Path,
-    robot: RobotParameters,
-    supervisor: SupervisorLike | None,
-    watch: bool = False,
+    session: Session, supervisor: Supervisor | None, *, watch: bool = False
 ) -> int:
     """Show the console until it is closed.
 
     Args:
-        session: folder of the session's shared blocks.
-        robot: the robot that the session drives.
+        session: the session to show; its processes may still be loading, and the
+            scene is built meanwhile.
         supervisor: owner of the session's processes; None where another console has
             them.
         watch: look on, never take control.
@@ -49,11 +64,20 @@ def run_console(
 
     Raises:
         ProcessError: the session is not running.
-        ConfigError: the user's gamepad mapping is wrong.
+        ConfigError: the robot's file or the user's gamepad mapping is wrong.
     """
+    robot = load_robot(session.robot)
+    mapping = load_gamepad_mapping()
     app = make_application()
+    make_scene = _build_scene_ahead(robot)
+    wait_for_blocks(session, robot, supervisor)
     window = ConsoleWindow(
-        session, robot, supervisor, watch=watch, mapping=load_gamepad_mapping()
+        session.folder,
+        robot,
+        supervisor,
+        watch=watch,
+        mapping=mapping,
+        make_scene=make_scene,
     )
     screen = app.primaryScreen()
     room = screen.availableGeometry() if screen is not None else None

@@ -1,17 +1,18 @@
-"""Main functions of the emulator's and the robot's processes."""
+"""What each process of a session runs, and what is loaded before they are forked."""
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.config.link import load_link
 from app.errors import ConfigError
-from app.station.processes import StopFlag
 from app.station.session import find_session
+from app.station.stop import StopFlag
 
 if TYPE_CHECKING:
     from app.robot.plant import PlantMismatch
 
-__all__ = ["make_mismatch", "parse_mismatch", "run_link_child", "run_robot_child"]
+__all__ = ["make_mismatch", "parse_mismatch", "preload", "run_child"]
 
 
 def parse_mismatch(words: list[str]) -> dict[str, float]:
@@ -51,63 +52,58 @@ def make_mismatch(factors: dict[str, float]) -> "PlantMismatch":
     return PlantMismatch(**factors)
 
 
-def run_link_child(
-    *,
-    session: Path | None,
-    preset: str,
-    station: str,
-    robot: str,
-    control: str,
-    seed: int,
-) -> None:
-    """Run the emulator until it is asked to stop; a session overrides the rest."""
-    from app.link.emulator import run_emulator
+def run_child(name: str, folder: Path, stop: StopFlag) -> None:
+    """Be one process of a session until told to stop.
 
-    stop = StopFlag()
-    stop.install()
-    if session is not None:
-        settings = find_session(session)
-        preset, seed = settings.link, settings.seed
-        station, robot = settings.station_address, settings.robot_address
-        control = settings.control_address
-    run_emulator(station, robot, control, load_link(preset), seed, stop)
+    Args:
+        name: station, link or robot.
+        folder: the session's folder.
+        stop: asked again and again; True ends the process.
 
+    Raises:
+        LimblinkError: a setting is wrong, or an address is in use.
+    """
+    session = find_session(folder)
+    if name == "station":
+        from app.station.service import run_station
 
-def run_robot_child(
-    *,
-    session: Path | None,
-    robot: str,
-    link: str,
-    bind: str | None,
-    connect: str | None,
-    seed: int,
-    keys: Path | None,
-    mismatch: list[str],
-) -> None:
-    """Run the robot's side until it is asked to stop; a session overrides the rest."""
-    from app.config.robot import load_robot
-    from app.robot.service import run_robot
+        run_station(session, stop)
+    elif name == "link":
+        from app.link.emulator import run_emulator
 
-    stop = StopFlag()
-    stop.install()
-    factors = parse_mismatch(mismatch)
-    if session is not None:
-        settings = find_session(session)
-        robot, link, seed = settings.robot, settings.link, settings.seed
-        connect, keys = settings.robot_address, settings.keys
-        factors = dict(settings.mismatch)
-    if (bind is None) == (connect is None):
-        raise ConfigError(
-            "limblink robot needs exactly one of --bind ADDRESS (wait for a station) "
-            "and --connect ADDRESS (call an emulator)."
+        run_emulator(
+            session.station_address,
+            session.robot_address,
+            session.control_address,
+            load_link(session.link),
+            session.seed,
+            stop,
         )
-    run_robot(
-        robot=load_robot(robot),
-        link=load_link(link),
-        address=bind or connect or "",
-        role="bind" if bind else "connect",
-        mismatch=make_mismatch(factors),
-        seed=seed,
-        keys=keys,
-        stop=stop,
-    )
+    else:
+        from app.config.robot import load_robot
+        from app.robot.service import run_robot
+
+        run_robot(
+            robot=load_robot(session.robot),
+            link=load_link(session.link),
+            address=session.robot_address,
+            role="connect",
+            mismatch=make_mismatch(session.mismatch),
+            seed=session.seed,
+            keys=session.keys,
+            stop=stop,
+        )
+
+
+def preload() -> None:
+    """Load what every child needs, for a process that is about to be forked."""
+    import numpy as np
+
+    import app.link.emulator  # noqa: F401
+    import app.robot.service  # noqa: F401
+    import app.station.service  # noqa: F401
+    from models.numerics import cholesky_solve
+
+    cholesky_solve(np.eye(1), np.ones(1), 1)  # the first call sets the compiler up
+    gc.collect()
+    gc.freeze()  # the collector would touch, and so copy, every page they share

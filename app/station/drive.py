@@ -9,9 +9,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from app.clock import NS_PER_S, MonotonicClock
 from app.config.robot import load_robot
 from app.errors import ProcessError
-from app.station.processes import StopFlag, Supervisor
+from app.station.children import preload
+from app.station.processes import Supervisor
 from app.station.ready import wait_for_blocks
 from app.station.session import create_session
+from app.station.stop import StopFlag
 
 __all__ = ["drive_headless"]
 
@@ -53,7 +55,8 @@ def drive_headless(
     stop.install()
     notes: list[dict[str, Any]] = []
     try:
-        supervisor.start()
+        preload()
+        supervisor.start(fork=True)
         wait_for_blocks(session, parameters, supervisor)
         _drive(console, supervisor, stop, seconds, notes)
         supervisor.stop()

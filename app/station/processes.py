@@ -1,54 +1,30 @@
 """Starting, watching and ending the processes of a session.
 
-A child is told its parent's process id and ends with it, however it ends: it asks,
-whenever it asks whether to stop, if its parent is still there. (PR_SET_PDEATHSIG would
-fire at the end of the thread that started it, and a restart runs in such a thread.)
+At the start of a command, while it is a single thread, children are forked from what
+it has loaded (`app.station.children.preload`): three processes that load numpy, numba
+and the kernels for themselves cost a two-core laptop three seconds more. A restart,
+from a process with a window and threads, begins with a fresh interpreter.
 """
 
 import contextlib
+import multiprocessing
 import os
-import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 from app.clock import NS_PER_S
-from app.errors import ProcessError
+from app.errors import LimblinkError, ProcessError
+from app.station.children import run_child
 from app.station.session import Session
+from app.station.stop import StopFlag
 
-__all__ = ["StopFlag", "Supervisor"]
+__all__ = ["Supervisor"]
 
-_PARENT = "LIMBLINK_PARENT"
 _TERMINATE_S = 3.0
-
-
-class StopFlag:
-    """Turns SIGTERM, SIGINT and the parent's end into one question: stop now?"""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        self._parent = int(os.environ.get(_PARENT, "0"))
-
-    def install(self) -> None:
-        """Catch the signals; call in the main thread of a process."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self._event.set())
-
-    def set(self) -> None:
-        """Ask to stop."""
-        self._event.set()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for a stop; True once it is asked for."""
-        return self._event.wait(seconds) or self()
-
-    def __call__(self) -> bool:
-        """Whether to stop now."""
-        if self._parent and os.getppid() != self._parent:
-            self._event.set()
-        return self._event.is_set()
 
 
 class Supervisor:
@@ -56,7 +32,7 @@ class Supervisor:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._children: dict[str, BaseProcess] = {}
         self._stopping = False
 
     @property
@@ -69,11 +45,16 @@ class Supervisor:
             names.insert(0, "robot")
         return names
 
-    def start(self) -> None:
-        """Start every process that is not running."""
+    def start(self, *, fork: bool = False) -> None:
+        """Start every process that is not running.
+
+        Args:
+            fork: copy this process, where it is still a single thread; see above.
+        """
+        can_fork = fork and sys.platform == "linux" and threading.active_count() == 1
         for name in self.names:
             if not self.running(name):
-                self._spawn(name)
+                self._begin(name, "fork" if can_fork else "spawn")
 
     def restart(self, name: str) -> None:
         """End one process if it still runs, and start it anew.
@@ -86,16 +67,16 @@ class Supervisor:
                 f"No process called {name!r} here; there are {', '.join(self.names)}."
             )
         self._end([name])
-        self._spawn(name)
+        self._begin(name, "spawn")
 
     def running(self, name: str) -> bool:
         """Whether that process is alive."""
         child = self._children.get(name)
-        return child is not None and child.poll() is None
+        return child is not None and child.is_alive()
 
     def pid(self, name: str) -> int:
-        """Process id of a child."""
-        return self._children[name].pid
+        """Process id of a child; 0 before it is started."""
+        return self._children[name].pid or 0
 
     def status(self) -> dict[str, str]:
         """Say of every process whether it runs, or how it ended."""
@@ -104,12 +85,12 @@ class Supervisor:
             child = self._children.get(name)
             if child is None:
                 words[name] = "not started"
-            elif child.poll() is None:
+            elif (status := child.exitcode) is None:
                 words[name] = f"running ({child.pid})"
-            elif child.returncode < 0:
-                words[name] = f"ended: signal {-child.returncode}"
+            elif status < 0:
+                words[name] = f"ended: signal {-status}"
             else:
-                words[name] = f"ended: exit {child.returncode}{self._last_words(name)}"
+                words[name] = f"ended: exit {status}{self._last_words(name)}"
         return words
 
     def wait_ready(self, is_ready: Callable[[], bool], timeout_s: float = 60.0) -> None:
@@ -139,30 +120,25 @@ class Supervisor:
         self._end(["station"])
         self._end([name for name in self._children if name != "station"])
 
-    def _spawn(self, name: str) -> None:
-        environment = {**os.environ, _PARENT: str(os.getpid())}
-        errors = (self.session.folder / f"{name}.err").open("wb")
-        with errors:
-            self._children[name] = subprocess.Popen(
-                [sys.executable, "-m", "app", name, "--session", self.session.folder],
-                stdin=subprocess.DEVNULL,
-                stdout=errors,
-                stderr=errors,
-                env=environment,
-                start_new_session=True,  # Ctrl-C reaches us alone; we end them in order
-            )
+    def _begin(self, name: str, method: str) -> None:
+        context = multiprocessing.get_context(method)
+        child = context.Process(  # type: ignore[attr-defined]
+            target=_child_main,
+            args=(name, self.session.folder, os.getpid()),
+            daemon=True,  # ended with this process where nobody ended it before
+        )
+        child.start()
+        self._children[name] = child
 
     def _end(self, names: list[str]) -> None:
         children = [self._children[name] for name in names if name in self._children]
         for child in children:
-            if child.poll() is None:
-                child.terminate()
+            child.terminate()
         for child in children:
-            try:
-                child.wait(_TERMINATE_S)
-            except subprocess.TimeoutExpired:
+            child.join(_TERMINATE_S)
+            if child.is_alive():
                 child.kill()
-                child.wait()
+                child.join()
 
     def _last_words(self, name: str) -> str:
         with contextlib.suppress(OSError):
@@ -171,3 +147,34 @@ class Supervisor:
             if lines:
                 return ". " + " ".join(lines[-3:])
         return ""
+
+
+def _child_main(name: str, folder: Path, parent: int) -> None:
+    """Run in the new process: detach from the terminal, then become `name`."""
+    os.setsid()  # Ctrl-C reaches the parent alone, which ends us in order
+    _redirect_output(folder / f"{name}.err")
+    _rename_process(f"limblink-{name}")
+    stop = StopFlag(parent)
+    stop.install()
+    try:
+        run_child(name, folder, stop)
+    except LimblinkError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        sys.exit(2)
+
+
+def _redirect_output(path: Path) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    null = os.open(os.devnull, os.O_RDONLY)
+    errors = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for descriptor, number in ((null, 0), (errors, 1), (errors, 2)):
+        os.dup2(descriptor, number)
+    os.close(null)
+    os.close(errors)
+
+
+def _rename_process(name: str) -> None:
+    """Set the name that `top` and `ps` show; at most 15 characters."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name, encoding="ascii")

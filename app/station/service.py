@@ -24,8 +24,8 @@ from app.operator.virtual_gamepad import VirtualGamepad
 from app.session import Recorder, RecorderThread
 from app.station.link_worker import LinkWorker
 from app.station.operators import OperatorWorker
-from app.station.processes import StopFlag
 from app.station.session import Session
+from app.station.stop import StopFlag
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
 
@@ -218,10 +218,8 @@ class Station:
         )
 
 
-def run_station(session: Session) -> None:
+def run_station(session: Session, stop: StopFlag) -> None:
     """Run the station until it is asked to stop, then leave its summary."""
-    stop = StopFlag()
-    stop.install()
     sys.setswitchinterval(0.001)  # three threads share the GIL; 5 ms is too long
     station = Station(session)
     station.start(real_time=True)
