@@ -6,9 +6,8 @@ rest, because poll counts whole milliseconds.
 """
 
 import gc
-import os
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 import numpy as np
 
@@ -24,8 +23,9 @@ from app.link.emulator_protocol import (
 )
 from app.link.endpoint import Endpoint, LinkKeys, Waiter
 from app.link.streams import stream_key
+from app.real_time import prefer_real_time
 
-__all__ = ["Emulator", "prefer_real_time", "run_emulator"]
+__all__ = ["Emulator", "run_emulator"]
 
 _STATUS_NS = 100 * NS_PER_MS
 _IDLE_NS = 50 * NS_PER_MS  # how long `stop` may go unasked
@@ -135,17 +135,6 @@ def _longest_wait_ms(records: list[PacketRecord]) -> float:
     return max(waits, default=0) / NS_PER_MS
 
 
-def prefer_real_time(priority: int = _PRIORITY) -> bool:
-    """Ask for SCHED_FIFO, else for a better nice value; True where FIFO is granted."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
-    except (OSError, AttributeError):
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, -10)
-        return False
-    return True
-
-
 def run_emulator(
     station_address: str,
     robot_address: str,
@@ -169,7 +158,7 @@ def run_emulator(
     Raises:
         LinkError: an address is bad or in use, or keys are missing.
     """
-    prefer_real_time()  # before the sockets, whose threads inherit it
+    prefer_real_time(_PRIORITY)  # before the sockets, whose threads inherit it
     clock = MonotonicClock()
     with ExitStack() as stack:
         station = stack.enter_context(Endpoint(station_address, "bind", keys))

@@ -203,6 +203,8 @@ class Endpoint:
         self._authenticator: ThreadAuthenticator | None = None
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = self._context.socket(zmq.DEALER)
+        self._poller = zmq.Poller()
+        self._poller.register(self._socket, zmq.POLLIN)
         self._closed = False
         try:
             self._open(address, role, keys)
@@ -275,7 +277,7 @@ class Endpoint:
         Returns:
             (time of reception [ns], packet), oldest first; at most 256.
         """
-        if timeout_ms > 0.0 and not self._socket.poll(max(1, round(timeout_ms))):
+        if timeout_ms > 0.0 and not self._poller.poll(max(1, round(timeout_ms))):
             return []
         packets: list[tuple[int, bytes]] = []
         while len(packets) < _DRAIN_PACKETS:

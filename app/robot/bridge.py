@@ -9,6 +9,7 @@ only inside the envelope and no faster than the rate limits. Pure: it takes its 
 an argument, so it runs the same on a clock and in a study.
 """
 
+import math
 from collections import Counter
 from typing import NamedTuple
 
@@ -129,7 +130,7 @@ class Bridge:
         elapsed_ns = min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
         self._last_step_ns = now_ns
         self.safety.step(now_ns)
-        finite = bool(np.isfinite(measured).all())
+        finite = math.isfinite(measured.sum())
         if self._pose_known and not finite:
             self._say(
                 now_ns,
@@ -152,7 +153,7 @@ class Bridge:
                 self._end_ns,
                 self._applied,
             )
-        if now_ns >= self._report_due_ns:
+        if now_ns >= self._report_due_ns and self.rejected != self._reported:
             self._report_rejected(now_ns)
         return Applied(self._applied, self.safety.actuation)
 
@@ -287,8 +288,6 @@ class Bridge:
 
     def _report_rejected(self, now_ns: int) -> None:
         new = self.rejected - self._reported
-        if not new:
-            return
         self._report_due_ns = now_ns + _REPORT_EVERY_NS
         self._reported = self.rejected.copy()
         listed = ", ".join(f"{count} {reason.value}" for reason, count in new.items())

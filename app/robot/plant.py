@@ -28,6 +28,10 @@ _TENSION_NOISE = 0.02  # N, of a load cell; ASSUMED
 _TENSION_LOOP = 5e-3  # s, time constant of a winch under tension control; ASSUMED
 _SLACK_MARGIN = 5e-3  # m paid out beyond what any pose inside the envelope needs
 
+_NOISE_ROWS = 256  # measurements whose noise is drawn at once
+
+_STIFF, _COMPLIANT = int(Actuation.STIFF), int(Actuation.COMPLIANT)
+
 _FACTOR_RANGE = (0.2, 5.0)
 
 
@@ -96,7 +100,7 @@ class PlantMismatch:
 
 
 @kernel
-def stiff_winches(
+def _stiff_winches(
     model: RobotModel, coordinates: FloatArray, work: RodWork, length_out: FloatArray
 ) -> None:
     """Lengths (T,) that hold a pose (S, 3); a limb that is not finite keeps its own."""
@@ -109,7 +113,7 @@ def stiff_winches(
 
 
 @kernel
-def compliant_winches(
+def _compliant_winches(
     model: RobotModel, data: RobotData, work: RodWork, length_out: FloatArray
 ) -> None:
     """Lengths (T,) to ask of the winches so that every tendon carries its pretension.
@@ -132,6 +136,43 @@ def compliant_winches(
             missing = length_out[t] - stretch - data.servo_length[t]
             lead = max(1.0, model.servo_time_constant[t] / _TENSION_LOOP)
             length_out[t] = data.servo_length[t] + lead * missing
+
+
+@kernel
+def plant_step(
+    nominal: RobotModel,
+    real: RobotModel,
+    actuation: int,
+    target: FloatArray,
+    slack: FloatArray,
+    data: RobotData,
+    work: RodWork,
+    winch_out: FloatArray,
+) -> int:
+    """Advance the plant by `PLANT_PERIOD`.
+
+    Args:
+        nominal: what the winches' controller believes the robot to be.
+        real: what it is.
+        actuation: an `Actuation`.
+        target: (S, 3) pose to hold where that is STIFF [rad, rad, m].
+        slack: (T,) lengths at which no tendon is taut [m].
+        data: state of the plant, advanced.
+        work: scratch.
+        winch_out: (T,) lengths asked of the winches [m].
+
+    Returns:
+        Number of limbs that are frozen.
+    """
+    if actuation == _STIFF:
+        _stiff_winches(nominal, target, work, winch_out)
+    elif actuation == _COMPLIANT:
+        # a winch under tension control feels its tendon: the real geometry
+        _compliant_winches(real, data, work, winch_out)
+    else:
+        for t in range(winch_out.size):
+            winch_out[t] = slack[t]
+    return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
 
 
 def _slack_lengths(model: RobotModel, work: RodWork) -> FloatArray:
@@ -186,6 +227,9 @@ class Plant:
         self._slack = _slack_lengths(self._real, self._work)
         self._noise = mismatch.noise
         self._generator = np.random.default_rng(seed)
+        self._measured = 0
+        self._pose_noise = np.zeros((_NOISE_ROWS, *model.rest_coordinates.shape))
+        self._tension_noise = np.zeros((_NOISE_ROWS, model.tendon_angle.size))
         self._frozen = 0
         start = model.rest_coordinates if coordinates is None else coordinates
         reset_robot_data(self._real, start, self._work, self._data)
@@ -228,15 +272,17 @@ class Plant:
         Returns:
             Number of limbs that are frozen.
         """
-        if actuation == Actuation.STIFF:
-            stiff_winches(self._nominal, target, self._work, self._winch)
-        elif actuation == Actuation.COMPLIANT:
-            # a winch under tension control feels its tendon: the real geometry
-            compliant_winches(self._real, self._data, self._work, self._winch)
-        else:
-            self._winch[:] = self._slack
         self._frozen = int(
-            robot_step(self._real, PLANT_PERIOD, self._winch, self._data, self._work)
+            plant_step(
+                self._nominal,
+                self._real,
+                int(actuation),
+                target,
+                self._slack,
+                self._data,
+                self._work,
+                self._winch,
+            )
         )
         return self._frozen
 
@@ -249,13 +295,22 @@ class Plant:
         pose = self._data.coordinates.copy()
         tension = self._data.tension.copy()
         if self._noise > 0.0:
-            draw = self._generator.standard_normal(pose.size + tension.size)
-            shape = draw[: pose.size].reshape(pose.shape)
-            pose[:, :2] += self._noise * _BEND_NOISE * shape[:, :2]
-            pose[:, 2] += self._noise * _EXTENSION_NOISE * shape[:, 2]
-            tension += self._noise * _TENSION_NOISE * draw[pose.size :]
+            row = self._measured % _NOISE_ROWS
+            if row == 0:
+                self._draw_noise()
+            self._measured += 1
+            pose += self._pose_noise[row]
+            tension += self._tension_noise[row]
             np.maximum(tension, 0.0, out=tension)
         return pose, tension
+
+    def _draw_noise(self) -> None:
+        poses, tensions = self._pose_noise, self._tension_noise
+        many = (_NOISE_ROWS, poses[0].size + tensions[0].size)
+        draw = self._noise * self._generator.standard_normal(many)
+        poses[...] = draw[:, : poses[0].size].reshape(poses.shape)
+        poses *= (_BEND_NOISE, _BEND_NOISE, _EXTENSION_NOISE)
+        tensions[...] = _TENSION_NOISE * draw[:, poses[0].size :]
 
     def recover(self) -> None:
         """Put frozen limbs, and all others, at rest where they are."""

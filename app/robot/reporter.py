@@ -83,19 +83,20 @@ class Reporter:
             epoch: arming followed, or that ended last where none is.
             heard: sequence of the newest setpoint frame and when it came [ns].
             received: count of setpoint frames received.
-            measured: (S, 3) [rad, rad, m]; rows that are not finite are told as last
-                measured.
+            measured: (S, 3) [rad, rad, m]; rows that are not finite are told as when
+                a frame last was due and they were.
             tension: (T,) [N].
 
         Returns:
             None or one frame of at most the link's MTU.
         """
+        changed = state != self._told_state
+        if not changed and not self._pacer.ready(now_ns):
+            return []
         finite = np.isfinite(measured).all(axis=1, keepdims=True)
         np.copyto(self._last_finite, measured, where=finite)
-        if state != self._told_state:
+        if changed:
             limb = self._next_limb
-        elif not self._pacer.ready(now_ns):
-            return []
         else:
             motion_since(self._model, self._last_finite, self._told, self._change)
             limb = self._pacer.choose(now_ns, self._change.tolist())

@@ -12,8 +12,8 @@ from typing import Literal
 from app.clock import NS_PER_MS, MonotonicClock
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters
-from app.link.emulator import prefer_real_time
 from app.link.endpoint import Endpoint, load_keys
+from app.real_time import prefer_real_time
 from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, RobotCore, warm_up_robot
 from app.robot.plant import PlantMismatch
 

@@ -18,9 +18,9 @@ from app.config.robot import build_robot_model, load_robot
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
-from app.link.emulator import prefer_real_time
 from app.messages import Event, Severity, Source, pack_event
 from app.operator.virtual_gamepad import VirtualGamepad
+from app.real_time import prefer_real_time
 from app.session import Recorder, RecorderThread
 from app.station.link_worker import LinkWorker
 from app.station.operators import OperatorWorker
