@@ -4,6 +4,7 @@ State is never told by colour alone: every lamp carries words, and alarms are fi
 """
 
 import os
+from functools import lru_cache
 
 from PyQt6.QtGui import QColor, QFont, QGuiApplication
 
@@ -42,8 +43,9 @@ CURVE_COLORS = ("#4fe3ff", "#ffb454")
 _FAMILIES = ["Inter", "Noto Sans", "Ubuntu", "DejaVu Sans", "sans-serif"]
 
 
+@lru_cache(maxsize=256)
 def color(name: str, alpha: float = 1.0) -> QColor:
-    """Return a colour of the theme with an opacity 0..1."""
+    """Return a colour of the theme with an opacity 0..1; shared, do not change it."""
     value = QColor(name)
     value.setAlphaF(alpha)
     return value
@@ -62,8 +64,9 @@ def base_pixel_size() -> int:
     return max(12, min(17, round(12 + (lines - 768) * 4 / 672)))
 
 
+@lru_cache(maxsize=64)
 def font(pixel_size: float, *, bold: bool = False) -> QFont:
-    """Return the text font; digits of its families are of equal width."""
+    """Return the text font, digits of equal width; shared, do not change it."""
     made = QFont()
     made.setFamilies(_FAMILIES)
     made.setPixelSize(max(8, round(pixel_size)))

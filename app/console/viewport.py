@@ -40,6 +40,7 @@ _CLOCK = MonotonicClock()
 _GRAB_PX = 2.6  # reach of a grab, in text heights
 _HINT_NS = 3 * NS_PER_S
 _INSET_EVERY = 4  # frames: the limb camera is shown at 12 Hz
+_INSET_LATEST = 8  # and may wait so long for a frame with time to spare
 
 
 @dataclass
@@ -87,11 +88,13 @@ class Viewport(QWidget):
         self._moving = ""
         self._hint = ""
         self._hint_until_ns = 0
-        self._counter = 0
+        self._inset_age = 0
         self.scene: Scene | None = None
         self.trouble = "Preparing the picture…"
         self.shown = _Shown()
         self.frames = FrameStatistics()
+        self.cost_ms = 0.0
+        """What the newest frame took [ms]."""
         self.camera = OrbitCamera(640, 480)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -120,9 +123,9 @@ class Viewport(QWidget):
         self.repaint()
         end_ns = _CLOCK.now_ns()
         self.frames.add(now_ns, end_ns)
+        self.cost_ms = (end_ns - now_ns) / NS_PER_MS
         if self.scene is not None:
-            self._resolution.add((end_ns - now_ns) / NS_PER_MS)
-        self._counter += 1
+            self._resolution.add(self.cost_ms)
 
     def scene_frame(self, now_ns: int) -> SceneFrame:
         """Say what the scene shall draw, from the newest readings."""
@@ -158,11 +161,17 @@ class Viewport(QWidget):
         inset = self._pixels[1]
         if not self.shown.inset:
             inset = self._inset = None
-        elif self._counter % _INSET_EVERY == 0 or self._inset is None:
+        elif self._inset is None or self._inset_is_due(scene.redrew):
+            self._inset_age = 0
             place = self._inset_place()
             inset = scene.inset(int(place.width()), int(place.height()))
             self._inset = _as_image(inset)
         self._pixels = (main, inset)  # the images look into these arrays
+
+    def _inset_is_due(self, busy: bool) -> bool:
+        """Whether this frame draws the inset; `busy`, it has drawn the backdrop."""
+        self._inset_age += 1
+        return self._inset_age >= (_INSET_LATEST if busy else _INSET_EVERY)
 
     def _inset_place(self) -> QRectF:
         width = min(max(0.27 * self.width(), 170.0), 460.0)

@@ -50,6 +50,8 @@ __all__ = ["ConsoleWindow"]
 _CLOCK = MonotonicClock()
 _BEAT_MS = 10
 _FRAME_MS = 20
+_LONG_FRAME_MS = 14.0  # after such a one the panels wait for a shorter one,
+_PATIENCE = 2  # but only for so many frames
 
 
 class ConsoleWindow(QMainWindow):
@@ -90,6 +92,7 @@ class ConsoleWindow(QMainWindow):
         self._make_scene = make_scene or (lambda: Scene(robot, model))
         self._selected = -1
         self._round = 0
+        self._postponed = 0
         self.setWindowTitle(f"limblink – {robot.title}")
         self.topbar = TopBar(robot, self.controls)
         self.limbs = LimbsPanel(robot, model, self.select_limb)
@@ -176,8 +179,11 @@ class ConsoleWindow(QMainWindow):
         self.link.take(self.readings)
         self.tip.take(self.readings)
         self.viewport.render_frame(now_ns)
-        self._slow[self._round % len(self._slow)]()
-        self._round += 1
+        self._postponed += 1
+        if self.viewport.cost_ms < _LONG_FRAME_MS or self._postponed > _PATIENCE:
+            self._postponed = 0
+            self._slow[self._round % len(self._slow)]()
+            self._round += 1
 
     def _reattach(self) -> None:
         self.controls.attach(self.readings.blocks)

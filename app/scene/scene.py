@@ -161,6 +161,11 @@ class Scene:
         """
         return self.renderer.draw(self._picture(camera), Shot(camera, self._main))
 
+    @property
+    def redrew(self) -> bool:
+        """Whether the last `image` drew what stands still as well, and so took long."""
+        return self._main.kept_for == 0
+
     def inset(self, width: int, height: int) -> NDArray[np.uint8]:
         """Draw what the camera limb sees, by the light limb's lamp.
 

@@ -55,7 +55,7 @@ __all__ = ["COPIES", "Clearance", "Copy", "World"]
 Copy = Literal["model", "confirmed"]
 COPIES: tuple[Copy, ...] = ("model", "confirmed")
 
-_UNSEEN = 1e-6  # [rad] or [m]: 0.6 µm at the tip of a 600 mm limb
+_UNSEEN = 1e-5  # [rad] or [m]: 6 µm at the tip of a 600 mm limb
 
 
 class Clearance(NamedTuple):
@@ -269,6 +269,11 @@ class World:
                 physicsClientId=self._client,
             )
         )
+        for link, shape in enumerate(shapes):
+            if shape >= 0:  # nothing is stepped here: keep no list of near pairs
+                pybullet.setCollisionFilterGroupMask(
+                    body, link, 0, 0, physicsClientId=self._client
+                )
         if not plan.follows:
             self._rebase(body, self._model.pose_base_to_hull[plan.limb])
         return body
