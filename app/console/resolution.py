@@ -7,13 +7,14 @@ __all__ = ["AdaptiveResolution"]
 _LEVELS = (1.0, 0.85, 0.7, 0.6, 0.5)
 _WINDOW = 25  # frames between decisions: half a second
 _FIRST_PIXELS = 1_000_000
+_WORTHWHILE = 0.95  # of the cost before: above that, fewer pixels were no help
 _RETRY = 40  # decisions, 20 s, before a level that was too dear is tried again
 
 
 class AdaptiveResolution:
     """Chooses the share of the widget's pixels a side that are drawn."""
 
-    def __init__(self, budget_ms: float = 13.0) -> None:
+    def __init__(self, budget_ms: float = 16.0) -> None:
         """Keep the median cost of a frame below `budget_ms` [ms]."""
         self._budget_ms = budget_ms
         self._level = 0
@@ -22,6 +23,9 @@ class AdaptiveResolution:
         self._ceiling = 0
         self._waited = 0
         self._patience = _RETRY
+        self._cost_before: float | None = None
+        self._level_before = 0
+        self._pixels_are_cheap = False
 
     @property
     def scale(self) -> float:
@@ -43,14 +47,25 @@ class AdaptiveResolution:
         """Take the cost of one frame [ms] into account.
 
         A level that proved too dear is tried again after a while only, and each time
-        after a longer one, so that the picture does not change back and forth.
+        after a longer one, so that the picture does not change back and forth. Where
+        fewer pixels did not make frames cheaper, the pixels are given back for good.
         """
         self._costs.append(cost_ms)
         if len(self._costs) < _WINDOW:
             return
         typical = median(self._costs)
         self._costs.clear()
+        if self._cost_before is not None:
+            useless = typical > _WORTHWHILE * self._cost_before
+            self._cost_before = None
+            if useless:
+                self._level = self._ceiling = self._level_before
+                self._pixels_are_cheap = True
+                return
         if typical > self._budget_ms and self._level < len(_LEVELS) - 1:
+            if self._pixels_are_cheap:
+                return
+            self._cost_before, self._level_before = typical, self._level
             self._level += 1
             if self._waited:
                 self._patience = min(2 * self._patience, 8 * _RETRY)

@@ -5,6 +5,7 @@ reads the blocks and draws a frame; each frame also does one share of the slow w
 so that no frame carries all the panels.
 """
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -164,6 +165,9 @@ class ConsoleWindow(QMainWindow):
             self.viewport.scene = self._make_scene()
         except DeviceError as error:
             self.viewport.trouble = f"No picture: {error}"
+        # what is there now stays: to search it all for cycles would stop the picture
+        gc.collect()
+        gc.freeze()
         self.viewport.frames.clear()
 
     # beats

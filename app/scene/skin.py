@@ -29,9 +29,9 @@ from models.robot import RobotModel
 
 __all__ = ["LimbMesh", "section_meshes", "shell_meshes", "skin_meshes"]
 
-_SIDES = 18
-_RINGS_A_SECTION = 3
-_SHELL_SIDES = 14
+_SIDES = 16
+_RINGS_A_SECTION = 2
+_SHELL_SIDES = 12
 _SHELL_RINGS_A_SECTION = 2
 _METAL = linear("#aab4b8", 0.8)
 _DARK = linear("#2c3338", 0.5)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from app.errors import DeviceError
 
-# Mesa's software renderer starts a thread a core; beside the control loop one is right.
+# Mesa's software renderer starts a thread a core; none is smoothest: beside the control
+# loop a core is seldom free when it is handed something.
 # It reads this when the first context is made.
-os.environ.setdefault("LP_NUM_THREADS", "1")
+os.environ.setdefault("LP_NUM_THREADS", "0")
 
 import moderngl
 

@@ -171,6 +171,7 @@ class StandScene:
     """Stands in for the scene: grey pictures of the right size, and what was asked."""
 
     camera_limb = 2
+    redrew = False
 
     def __init__(self) -> None:
         self.frame: SceneFrame | None = None

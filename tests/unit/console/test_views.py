@@ -142,10 +142,19 @@ def test_dear_frames_get_fewer_pixels_and_cheap_ones_keep_theirs() -> None:
     assert resolution.size(1000, 600) == (1000, 600)
     _feed(resolution, 9.0, 10)
     assert resolution.scale == 1.0
+    for _ in range(12):
+        _feed(resolution, 4.0 + 60.0 * resolution.scale**2, 1)
+    assert resolution.scale == 0.5
+
+
+def test_pixels_are_given_back_where_fewer_make_nothing_cheaper() -> None:
+    resolution = AdaptiveResolution()
     _feed(resolution, 25.0, 1)
     assert resolution.scale < 1.0
-    _feed(resolution, 25.0, 10)
-    assert resolution.scale == 0.5
+    _feed(resolution, 24.9, 1)
+    assert resolution.scale == 1.0
+    _feed(resolution, 25.0, 20)
+    assert resolution.scale == 1.0
 
 
 def test_a_large_window_starts_within_a_megapixel() -> None:
