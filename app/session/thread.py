@@ -70,6 +70,11 @@ class RecorderThread:
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
+    @property
+    def native_id(self) -> int:
+        """The thread's number in the operating system."""
+        return self._thread.native_id or 0
+
     def write_states(self, rows: IntArray, description: LayoutDescription) -> None:
         """Keep (n, words) rows of `StationState`, laid out as described."""
         self._put(self._recorder.write_states, rows.copy(), description)

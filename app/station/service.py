@@ -33,6 +33,7 @@ __all__ = ["Station", "run_station", "session_metadata", "versions"]
 
 _WATCH_S = 0.01
 _PRIORITY = 40  # of SCHED_FIFO: above every window, below the control loop at 80
+_RECORDER_PRIORITY = 10
 _STATISTICS_EVERY = 100  # rounds of the watch: once a second
 
 
@@ -162,6 +163,9 @@ class Station:
         gc.freeze()
         if real_time:  # now that all is loaded; the threads inherit it
             prefer_real_time(_PRIORITY)
+            if self._recorder is not None:
+                # below all others, but above windows: they share its GIL
+                prefer_real_time(_RECORDER_PRIORITY, self._recorder.native_id)
         self.operators.start()
         self.loop.start()
         self._link.start()
