@@ -83,7 +83,7 @@ def test_settings_take_hold_and_a_wrong_preset_does_not():
 @pytest.fixture
 def running(tmp_path, monkeypatch):
     """The process's main function in a thread, at ordinary priority."""
-    monkeypatch.setattr(module, "prefer_real_time", lambda: False)
+    monkeypatch.setattr(module, "prefer_real_time", lambda _: False)
     monkeypatch.setattr(module.gc, "freeze", lambda: None)
     addresses = [f"ipc://{tmp_path}/{name}" for name in ("station", "robot", "control")]
     stop = threading.Event()
