@@ -1,0 +1,261 @@
+"""Driving: the console, and `drive` with or without it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from app.cli.options import (
+    DEFAULT_LINK,
+    DEFAULT_ROBOT,
+    Keys,
+    Link,
+    Log,
+    Mismatch,
+    Robot,
+    Seed,
+    application,
+    err,
+    out,
+)
+from app.errors import ConfigError
+
+if TYPE_CHECKING:
+    from app.station.session import Session
+
+__all__ = ["console", "drive"]
+
+
+@application.callback(invoke_without_command=True)
+def console(
+    context: typer.Context,
+    robot: Robot = DEFAULT_ROBOT,
+    link: Link = DEFAULT_LINK,
+    operator: Annotated[
+        str,
+        typer.Option(help="gamepad, or a scripted operator: line, circle; or none."),
+    ] = "gamepad",
+    seed: Seed = 0,
+    log: Log = None,
+    attach: Annotated[
+        str | None,
+        typer.Option(help="Open a window on a running session instead of a new one."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="With --attach: look, do not control.")
+    ] = False,
+    robot_address: Annotated[
+        str | None,
+        typer.Option(help="Drive the robot process at this address, e.g. tcp://h:5601"),
+    ] = None,
+    keys: Keys = None,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Open the console and drive (the default, when no command is given).
+
+    [bold]Examples[/]
+
+      limblink                                   URSULA over an optical link, simulated
+
+      limblink --link acoustic-hs                the same over a slow acoustic modem
+
+      limblink --operator circle                 watch a scripted operator
+
+      limblink --robot-address tcp://192.168.2.2:5601 --keys ~/.limblink-keys
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if version:
+        from importlib.metadata import version as version_of
+
+        out.print(f"limblink {version_of('limblink')}", highlight=False)
+        return
+    from app.station.session import default_log_path, find_session
+
+    if attach is not None:
+        session = find_session(attach)
+        _open_console(session, None, watch=watch)
+        return
+    _start_console(
+        robot,
+        link,
+        operator,
+        seed,
+        log or default_log_path(robot, link),
+        robot_address,
+        keys,
+        {},
+    )
+
+
+def _start_console(
+    robot: str,
+    link: str,
+    operator: str,
+    seed: int,
+    log: Path,
+    robot_address: str | None,
+    keys: Path | None,
+    mismatch: dict[str, float],
+) -> None:
+    """Start the processes of a new session, show the console, end them all."""
+    from app.config.loader import find_asset
+    from app.station.children import preload
+    from app.station.processes import Supervisor
+    from app.station.session import create_session
+    from app.station.warmup import warm_up
+
+    find_asset("robots", robot)
+    _check_link_and_operator(link, operator)
+    _check_display()
+    warm_up(err)
+    session = create_session(
+        robot,
+        link,
+        operator=operator,
+        seed=seed,
+        log=log.absolute(),
+        robot_address=robot_address,
+        keys=keys,
+        mismatch=mismatch,
+    )
+    supervisor = Supervisor(session)
+    try:
+        preload()
+        supervisor.start(fork=True)
+        _open_console(session, supervisor, watch=False)
+    finally:
+        supervisor.stop()
+        session.close()
+
+
+def _check_display() -> None:
+    import os
+
+    from app.errors import DeviceError
+
+    if sys.platform == "linux" and not (
+        os.environ.get("DISPLAY")
+        or os.environ.get("WAYLAND_DISPLAY")
+        or os.environ.get("QT_QPA_PLATFORM")
+    ):
+        raise DeviceError(
+            "No display: neither DISPLAY nor WAYLAND_DISPLAY is set. Start from a "
+            "desktop, use `ssh -X`, or drive without a window: "
+            "`limblink drive --headless`."
+        )
+
+
+def _check_link_and_operator(link: str, operator: str) -> None:
+    from app.config.link import load_link
+    from app.station.session import check_operator
+
+    load_link(link)
+    check_operator(operator)
+
+
+def _open_console(session: "Session", supervisor: Any, *, watch: bool) -> None:
+    from app.console import run_console
+
+    status = run_console(session, supervisor, watch=watch)
+    if status:
+        raise typer.Exit(status)
+
+
+@application.command()
+def drive(
+    headless: Annotated[
+        bool, typer.Option("--headless", help="No window; ends after --seconds.")
+    ] = False,
+    robot: Robot = DEFAULT_ROBOT,
+    link: Link = DEFAULT_LINK,
+    operator: Annotated[
+        str, typer.Option(help="line, circle, gamepad or virtual-gamepad.")
+    ] = "circle",
+    seconds: Annotated[
+        float, typer.Option(min=0.5, help="Length of the drive.")
+    ] = 30.0,
+    seed: Seed = 0,
+    log: Log = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON summary on the last line.")
+    ] = False,
+    clock: Annotated[
+        str,
+        typer.Option(
+            help="monotonic: the real processes. virtual: one process, simulated "
+            "time, the same bytes for the same seed."
+        ),
+    ] = "monotonic",
+    name: Annotated[
+        str | None, typer.Option(help="Name of the session, for --attach.")
+    ] = None,
+    mismatch: Mismatch = None,
+) -> None:
+    """Drive for a while with a scripted operator or a gamepad, and sum it up.
+
+    [bold]Examples[/]
+
+      limblink drive --headless --link acoustic-hs --operator circle --seconds 30 --json
+
+      limblink drive --headless --clock virtual --seed 7 --log run.mcap
+    """
+    from app.station.children import make_mismatch, parse_mismatch
+    from app.station.drive import drive_headless
+    from app.station.session import default_log_path
+
+    if clock not in ("monotonic", "virtual"):
+        raise ConfigError(
+            f"--clock {clock}: there is no such clock. Use monotonic or virtual."
+        )
+    path = log or default_log_path(robot, link)
+    factors = parse_mismatch(mismatch or [])
+    make_mismatch(factors)
+    _check_link_and_operator(link, operator)
+    if not headless:
+        if clock == "virtual":
+            raise ConfigError("--clock virtual has no window: add --headless.")
+        _start_console(robot, link, operator, seed, path, None, None, factors)
+        return
+    from app.station.warmup import warm_up
+
+    warm_up(err)
+    if clock == "virtual":
+        from app.study.trial import run_trial
+
+        summary = run_trial(robot, link, operator, seconds, seed, path, factors)
+    else:
+        summary = drive_headless(
+            err,
+            robot=robot,
+            link=link,
+            operator=operator,
+            seconds=seconds,
+            seed=seed,
+            log=path,
+            name=name,
+            mismatch=factors,
+        )
+    if as_json:
+        print(json.dumps(summary), file=sys.stdout, flush=True)  # noqa: T201
+    else:
+        _print_summary(summary)
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    table = Table(title="Drive", show_header=False)
+    for key, value in summary.items():
+        if key != "events":
+            table.add_row(key, json.dumps(value))
+    out.print(table)
+    for event in summary.get("events", []):
+        out.print(
+            f"{event['time_s']:8.2f} s  {event['severity']:8} {event['source']}: "
+            f"{event['text']}",
+            highlight=False,
+        )

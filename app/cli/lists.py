@@ -1,0 +1,82 @@
+"""Looking around: what is shipped, and what this machine can do."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from app.cli.options import application, out
+
+__all__ = ["doctor", "links", "robots"]
+
+
+@application.command()
+def robots(
+    check: Annotated[
+        Path | None, typer.Option(help="Validate a robot's TOML of your own.")
+    ] = None,
+) -> None:
+    """List the robots that are shipped, or check a file of your own."""
+    from app.config.robot import load_robot, robot_names
+
+    names = [str(check)] if check else robot_names()
+    table = Table(title="Robots")
+    for head in ("name", "title", "limbs", "segments [mm]", "source"):
+        table.add_column(head)
+    for name in names:
+        parameters = load_robot(name)
+        segments = "; ".join(
+            f"{limb.name} {'+'.join(f'{x:g}' for x in limb.segment_length_mm)}"
+            for limb in parameters.limbs
+        )
+        table.add_row(
+            parameters.name,
+            parameters.title,
+            str(len(parameters.limbs)),
+            segments,
+            parameters.source,
+        )
+    out.print(table)
+
+
+@application.command()
+def links() -> None:
+    """List the link presets that are shipped, with their figures."""
+    from app.config.link import link_names, load_link
+
+    table = Table(title="Links")
+    for head in (
+        "name",
+        "bit/s down",
+        "bit/s up",
+        "one-way [ms]",
+        "jitter [ms]",
+        "loss",
+        "MTU [B]",
+        "duplex",
+        "title",
+    ):
+        table.add_column(head)
+    for name in link_names():
+        link = load_link(name)
+        table.add_row(
+            link.name,
+            f"{link.down_bps:g}",
+            f"{link.up_bps:g}",
+            f"{link.delay_ms:g}",
+            f"{link.jitter.deviation_ms:g}",
+            f"{100.0 * link.expected_loss():.2g} %",
+            str(link.medium.mtu_bytes),
+            link.medium.duplex,
+            link.title,
+        )
+    out.print(table)
+
+
+@application.command()
+def doctor() -> None:
+    """Check this machine: graphics, real-time rights, controllers, serial ports."""
+    from app.station.doctor import run_doctor
+
+    raise typer.Exit(run_doctor(out))

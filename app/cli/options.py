@@ -1,0 +1,56 @@
+"""The application, its two consoles, and the options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+__all__ = [
+    "DEFAULT_LINK",
+    "DEFAULT_ROBOT",
+    "Keys",
+    "Link",
+    "Log",
+    "Mismatch",
+    "Robot",
+    "Seed",
+    "application",
+    "err",
+    "out",
+]
+
+application = typer.Typer(
+    name="limblink",
+    help="Drive a soft-limbed underwater robot over a slow, late and lossy link.",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+out = Console()
+err = Console(stderr=True)
+
+Robot = Annotated[
+    str, typer.Option(help="Robot: a shipped name (see `limblink robots`) or a TOML.")
+]
+Link = Annotated[
+    str, typer.Option(help="Link: a shipped name (see `limblink links`) or a TOML.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of channel, sensors and operators.")]
+Log = Annotated[
+    Path | None,
+    typer.Option(help="Recording (.mcap); by default in the user's data folder."),
+]
+Keys = Annotated[
+    Path | None,
+    typer.Option(help="Folder of CURVE keys; needed for any address off this host."),
+]
+
+Mismatch = Annotated[
+    list[str] | None,
+    typer.Option(help="Plant against model, e.g. stiffness=1.2; may be repeated."),
+]
+
+DEFAULT_ROBOT = "ursula"
+DEFAULT_LINK = "optical-rov"
