@@ -20,6 +20,7 @@ __all__ = [
     "FloatArray",
     "IntArray",
     "cholesky_solve",
+    "inner_kernel",
     "kernel",
     "kernel_cache_folder",
     "kernel_part",
@@ -50,12 +51,20 @@ def kernel(function: _Function) -> _Function:
     shape and strides, to one that is not costs about 0.5 µs a call. They have no
     memory runtime (`_nrt`): no array is counted, and to allocate one does not compile.
     """
-    private = function.__name__.startswith("_")
+    return _compile(function, for_python=not function.__name__.startswith("_"))
+
+
+def inner_kernel(function: _Function) -> _Function:
+    """Compile a kernel that other modules' kernels call, and Python never does."""
+    return _compile(function, for_python=False)
+
+
+def _compile(function: _Function, *, for_python: bool) -> _Function:
     compiled = numba.njit(
         cache=True,
         nogil=True,
         error_model="numpy",
-        no_cpython_wrapper=private,
+        no_cpython_wrapper=not for_python,
         forceinline=True,
         no_cfunc_wrapper=True,
         _nrt=False,

@@ -6,12 +6,13 @@ A kernel's arrays go model, then inputs and Data, then `_out` (an `_out` that is
 in place may stand before); all arguments are annotated, and so is the result. It
 writes only to arguments that end in `_out`, to mutable blocks (see _MUTABLE_TYPES) and
 to its own names. It allocates nothing, does no array algebra, builds no containers but
-tuples, and never raises. A private kernel, which has no entry for Python and would
-crash the process, is called from kernels only.
+tuples, and never raises. A private or inner kernel, which has no entry for Python and
+would crash the process, is called from kernels only.
 """
 
 import ast
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -49,11 +50,16 @@ _FORBIDDEN = {
 }
 
 
+def _decorators(function: ast.FunctionDef) -> set[str]:
+    return {item.id for item in function.decorator_list if isinstance(item, ast.Name)}
+
+
 def _is_kernel(function: ast.FunctionDef) -> bool:
-    return any(
-        isinstance(item, ast.Name) and item.id in ("kernel", "kernel_part")
-        for item in function.decorator_list
-    )
+    return bool(_decorators(function) & {"kernel", "inner_kernel", "kernel_part"})
+
+
+def _is_inner(function: ast.FunctionDef) -> bool:
+    return "inner_kernel" in _decorators(function)
 
 
 def _type_name(argument: ast.arg) -> str:
@@ -169,10 +175,10 @@ def _body_faults(function: ast.FunctionDef) -> list[tuple[int, str]]:
     return faults
 
 
-def _entry_faults(tree: ast.Module) -> list[tuple[int, str, str]]:
-    """Calls of private kernels from functions that are no kernels."""
+def _entry_faults(tree: ast.Module, inner: set[str]) -> list[tuple[int, str, str]]:
+    """Calls of private and inner kernels from functions that are no kernels."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    private = {
+    closed = inner | {
         node.name
         for node in functions
         if _is_kernel(node) and node.name.startswith("_")
@@ -184,14 +190,23 @@ def _entry_faults(tree: ast.Module) -> list[tuple[int, str, str]]:
         for call in ast.walk(node)
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
-        and call.func.id in private
+        and call.func.id in closed
     ]
 
 
-def check(path: Path) -> list[str]:
+def _inner_kernels(trees: Iterable[ast.Module]) -> set[str]:
+    """Names of the kernels, in any file, that only kernels may call."""
+    return {
+        node.name
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and _is_inner(node)
+    }
+
+
+def check(path: Path, tree: ast.Module, inner: set[str]) -> list[str]:
     """List the faults of the kernels in one file, as `path:line: kernel: fault`."""
     faults = []
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     shown = path.relative_to(_ROOT) if path.is_relative_to(_ROOT) else path
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and _is_kernel(node):
@@ -200,7 +215,8 @@ def check(path: Path) -> list[str]:
                 f"{shown}:{line}: {node.name}: {text}" for line, text in sorted(found)
             ]
     faults += [
-        f"{shown}:{line}: {name}: {text}" for line, name, text in _entry_faults(tree)
+        f"{shown}:{line}: {name}: {text}"
+        for line, name, text in _entry_faults(tree, inner)
     ]
     return faults
 
@@ -212,7 +228,11 @@ def main(arguments: list[str]) -> int:
         for folder in ("models", "app")
         for path in sorted((_ROOT / folder).rglob("*.py"))
     ]
-    faults = [fault for path in paths for fault in check(path)]
+    trees = {
+        path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in paths
+    }
+    inner = _inner_kernels(trees.values())
+    faults = [fault for path in paths for fault in check(path, trees[path], inner)]
     for fault in faults:
         print(fault)
     print(f"check_kernels: {len(paths)} files, {len(faults)} faults")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.console.readings import StationReadings
 from app.console.words import ROBOT_WORDS, duration_ms
-from app.control.tick import ARM_REFUSAL_TEXT
+from app.control.arming import ARM_REFUSAL_TEXT
 from app.messages import RobotState, StationMode
 
 __all__ = ["Notice", "choose_notice"]

@@ -20,14 +20,11 @@ from numba import types
 from numba.extending import intrinsic
 
 from app.clock import NS_PER_S
+from app.control.arming import SOURCE_AGE_LIMIT_NS
 from app.control.blocks import LoopStatistics, SessionBlocks
 from app.control.mailbox import fence, mailbox_read, mailbox_write, ring_push
-from app.control.tick import (
-    SOURCE_AGE_LIMIT_NS,
-    TickData,
-    allocate_tick_data,
-    tick,
-)
+from app.control.tick import tick
+from app.control.tick_data import TickData, allocate_tick_data
 from app.errors import ModelError
 from app.messages import InputBlock, LinkHealth, StationState
 from models.inverse import InverseData

@@ -41,7 +41,7 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
     from app.config.robot import build_robot_model, load_robot, robot_names
     from app.control.blocks import SessionBlocks
     from app.control.loop import ControlLoop
-    from app.control.tick import allocate_tick_data
+    from app.control.tick_data import allocate_tick_data
     from models.inverse import inverse_step
     from models.limb import limb_tip_jacobian
     from models.rod import robot_step

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from app.control.tick import ARM_REFUSAL_TEXT
+from app.control.arming import ARM_REFUSAL_TEXT
 from app.messages import Event, Severity, Source, StationMode, StationState
 
 __all__ = ["StateWatch"]

@@ -7,9 +7,9 @@ import pytest
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import build_robot_model, load_robot
+from app.control.arming import ARM_REFUSAL_TEXT
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
-from app.control.tick import ARM_REFUSAL_TEXT
 from app.messages import InputMode, OperatorInput, RobotState, Source, StationMode
 
 MODEL = build_robot_model(load_robot("ursula"))

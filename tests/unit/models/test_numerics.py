@@ -114,3 +114,14 @@ def test_the_checker_refuses_a_private_kernel_called_from_python(tmp_path):
     assert result.returncode == 1
     assert "plain: calls _inner" in result.stdout
     assert result.stdout.count("no entry") == 1
+
+
+def test_the_checker_refuses_an_inner_kernel_of_another_file_called_from_python(
+    tmp_path,
+):
+    kernels, caller = tmp_path / "kernels.py", tmp_path / "caller.py"
+    kernels.write_text("@inner_kernel\ndef inner(x: float) -> float:\n    return x\n")
+    caller.write_text("def plain() -> float:\n    return inner(1.0)\n")
+    result = _check(kernels, caller)
+    assert result.returncode == 1
+    assert "plain: calls inner" in result.stdout
