@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from app.cli import drive, files, lists, processes  # noqa: F401  they add their commands
+from app.cli import drive, files, kinematics, lists, processes  # noqa: F401  they add commands
 from app.cli.options import application, err
 from app.errors import LimblinkError
 

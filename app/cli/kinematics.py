@@ -1,0 +1,45 @@
+"""Before a drive: what a limb reaches, and what its chambers do under pressure."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.options import application, out
+
+__all__ = ["calibrate"]
+
+
+@application.command()
+def calibrate(
+    samples: Annotated[
+        Path,
+        typer.Argument(help="CSV with pressure_kpa and length_mm, in time order."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", help="TOML to write; by default beside the samples."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="PNG to draw the samples and the fit into.")
+    ] = None,
+) -> None:
+    """Fit a chamber's pressure-length curve, hysteresis included, from measurements.
+
+    [bold]Example[/]
+
+      limblink calibrate chamber3.csv --plot chamber3.png
+
+    Fill and empty the chamber slowly, over all of its range and with a few turns on the
+    way, and keep a row each time the length has settled.
+    """
+    from app.drivers.calibration import calibrate as fit
+
+    target = output or samples.with_suffix(".toml")
+    result = fit(samples, target, plot)
+    out.print(
+        f"{result.samples} samples fitted: error {result.error_rms_mm:.3g} mm rms, "
+        f"{result.error_greatest_mm:.3g} mm at most. Wrote {target}"
+        + (f" and {plot}." if plot else "."),
+        highlight=False,
+    )
