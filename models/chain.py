@@ -13,7 +13,7 @@ Where the paper slips, the right form is used:
 - After the last bend the frame is short of the arc's by Δ/2. The paper claims that
   eqs 13 and 20 agree; they do after a closing turn Ry(Δ/2), which is added here.
 - Eq. 20 leaves out Rz(-φ), so the paper counts the direction of a segment's plane from
-  the plane of the segment before it (see `emet_direction`).
+  the plane of the segment before it (see models/conventions).
 
 Leaves out the width of a section: the chain is a line of frames.
 """
@@ -21,13 +21,13 @@ Leaves out the width of a section: the chain is a line of frames.
 import numpy as np
 
 from models.arc import arc_coefficients
+from models.limb import LimbModel, limb_frames
 from models.numerics import FloatArray, kernel
 
 __all__ = [
     "chain_frames",
     "chain_joints",
-    "emet_direction",
-    "torsion_free_direction",
+    "limb_sections",
 ]
 
 
@@ -127,36 +127,43 @@ def chain_frames(
         pose_out[sections, i, 1] = x_axis * sin_plane + y_axis * cos_plane
 
 
-def _wrapped(angle: FloatArray) -> FloatArray:
-    """The same directions in -π..π [rad]."""
-    return np.arctan2(np.sin(angle), np.cos(angle))
-
-
-def emet_direction(phi: FloatArray) -> FloatArray:
-    """Convert directions of the bending planes to Emet's convention.
-
-    Emet 2023 eq. 20 gives a segment the rotation Rz(φ) Ry(θ) and no Rz(-φ), so that
-    the frame in which the next segment's φ is counted is turned by φ: segment k of
-    the paper has φ_k - φ_(k-1). The first segment's direction is the same in both.
+@kernel
+def limb_sections(
+    model: LimbModel,
+    coordinates: FloatArray,
+    sections: int,
+    frame_out: FloatArray,
+    pose_out: FloatArray,
+) -> None:
+    """Frames at the ends of all sections of a limb, in the limb's base frame.
 
     Args:
-        phi: (..., n) torsion-free directions of a limb's segments, base first [rad].
-
-    Returns:
-        (..., n) the paper's φ of each segment, in -π..π [rad].
+        model: the limb.
+        coordinates: (n, 3) segment coordinates [rad, rad, m].
+        sections: number N of sections of each segment.
+        frame_out: (n+1, 4, 4) as `limb_frames` gives.
+        pose_out: (n, N+1, 4, 4) homogeneous poses [m]: for each segment those of
+            `chain_frames`, from its start to its closed end.
     """
-    phi = np.asarray(phi, dtype=np.float64)
-    before = np.concatenate([np.zeros_like(phi[..., :1]), phi[..., :-1]], axis=-1)
-    return _wrapped(phi - before)
-
-
-def torsion_free_direction(phi: FloatArray) -> FloatArray:
-    """Convert Emet's directions of the bending planes back to torsion-free ones.
-
-    Args:
-        phi: (..., n) the paper's φ of a limb's segments, base first [rad].
-
-    Returns:
-        (..., n) torsion-free directions, in -π..π [rad].
-    """
-    return _wrapped(np.cumsum(np.asarray(phi, dtype=np.float64), axis=-1))
+    limb_frames(model, coordinates, frame_out)
+    for k in range(model.segment_length.size):
+        chain_frames(
+            coordinates[k, 0],
+            coordinates[k, 1],
+            model.segment_length[k] + coordinates[k, 2],
+            sections,
+            pose_out[k],
+        )
+        for m in range(sections + 1):
+            for j in range(4):
+                x = pose_out[k, m, 0, j]
+                y = pose_out[k, m, 1, j]
+                z = pose_out[k, m, 2, j]
+                w = pose_out[k, m, 3, j]
+                for i in range(3):
+                    pose_out[k, m, i, j] = (
+                        frame_out[k, i, 0] * x
+                        + frame_out[k, i, 1] * y
+                        + frame_out[k, i, 2] * z
+                        + frame_out[k, i, 3] * w
+                    )

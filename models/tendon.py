@@ -7,7 +7,13 @@ its length in the segment is the integral of sqrt(a² + d'²) with a linear in �
 integral, and its derivatives, are closed forms; without taper they give the
 l = ℓ - d θ cos(φ - β) of the papers (Gong 2018, Liu 2020, Zhang 2022 eq. 3).
 
-A tendon passes straight through all segments up to the one at whose end it is tied.
+A tendon passes straight through all segments up to the one at whose end it is tied. So
+a proximal bend changes the length of a distal segment's tendons too: that coupling is
+in the length Jacobian A, block lower triangular where tendons are ordered by their
+ends, and `tendon_coordinates` solves all segments at once. Tensions T, which only pull,
+load the coordinates with -Aᵀ T (virtual work: T does -T dl). Any number of tendons at
+any azimuth, with any share of the local radius. Rigid gaps add a constant to a length.
+
 Valid while a > 0: no section overlaps the next (θ d < ℓ). Leaves out friction.
 """
 
@@ -24,6 +30,8 @@ __all__ = [
     "tendon_coordinates",
     "tendon_in_segment",
     "tendon_lengths",
+    "tendon_load",
+    "tendon_tensions",
 ]
 
 TENDON_OK = 0
@@ -184,3 +192,60 @@ def tendon_coordinates(
         if largest < _CONVERGED:
             return TENDON_OK
     return TENDON_NOT_CONVERGED
+
+
+@kernel
+def tendon_load(
+    jacobian: FloatArray, tension: FloatArray, width: int, load_out: FloatArray
+) -> None:
+    """Generalised force of the tendons on the segment coordinates, -Aᵀ T.
+
+    Args:
+        jacobian: (t, m) A, derivatives of the lengths, from `tendon_lengths`
+            [m/rad, m/rad, 1].
+        tension: (t,) T [N].
+        width: number m of coordinates, 3 a segment.
+        load_out: (m,) moments that bend and forces that extend [N m, N m, N].
+    """
+    for j in range(width):
+        total = 0.0
+        for i in range(tension.size):
+            total -= jacobian[i, j] * tension[i]
+        load_out[j] = total
+
+
+@kernel
+def tendon_tensions(
+    model: RobotModel,
+    limb: int,
+    length: FloatArray,
+    paid_out: FloatArray,
+    tension_out: FloatArray,
+    slack_out: FloatArray,
+) -> int:
+    """Static tension of every tendon of a limb, and how much of it hangs loose.
+
+    Args:
+        model: the robot.
+        limb: index of the limb.
+        length: (t,) geometric lengths, from `tendon_lengths` [m].
+        paid_out: (t,) lengths of unloaded tendon between winch and tie [m].
+        tension_out: (t,) stiffness times stretch [N], 0 where slack; not cut at the
+            greatest tension, so that an overload can be seen.
+        slack_out: (t,) length that hangs loose [m], 0 where the tendon is taut.
+
+    Returns:
+        Number of slack tendons, those with length <= paid_out.
+    """
+    first = model.limb_tendon_start[limb]
+    count = 0
+    for i in range(model.limb_tendon_start[limb + 1] - first):
+        stretch = length[i] - paid_out[i]
+        if stretch > 0.0:
+            tension_out[i] = model.tendon_stiffness[first + i] * stretch
+            slack_out[i] = 0.0
+        else:
+            tension_out[i] = 0.0
+            slack_out[i] = -stretch
+            count += 1
+    return count

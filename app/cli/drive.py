@@ -104,14 +104,12 @@ def _start_console(
     mismatch: dict[str, float],
 ) -> None:
     """Start the processes of a new session, show the console, end them all."""
-    from app.config.loader import find_asset
     from app.station.children import preload
     from app.station.processes import Supervisor
     from app.station.session import create_session
     from app.station.warmup import warm_up
 
-    find_asset("robots", robot)
-    _check_link_and_operator(link, operator)
+    _check_choices(robot, link, operator)
     _check_display()
     warm_up(err)
     session = create_session(
@@ -151,10 +149,12 @@ def _check_display() -> None:
         )
 
 
-def _check_link_and_operator(link: str, operator: str) -> None:
+def _check_choices(robot: str, link: str, operator: str) -> None:
     from app.config.link import load_link
+    from app.config.robot import check_drivable, load_robot
     from app.station.session import check_operator
 
+    check_drivable(load_robot(robot))
     load_link(link)
     check_operator(operator)
 
@@ -216,7 +216,7 @@ def drive(
     path = log or default_log_path(robot, link)
     factors = parse_mismatch(mismatch or [])
     make_mismatch(factors)
-    _check_link_and_operator(link, operator)
+    _check_choices(robot, link, operator)
     if not headless:
         if clock == "virtual":
             raise ConfigError("--clock virtual has no window: add --headless.")

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import application, out
+from app.cli.options import Seed, application, out
 
-__all__ = ["calibrate"]
+__all__ = ["calibrate", "workspace"]
 
 
 @application.command()
@@ -43,3 +43,30 @@ def calibrate(
         + (f" and {plot}." if plot else "."),
         highlight=False,
     )
+
+
+@application.command()
+def workspace(
+    robot: Annotated[str, typer.Argument(help="A shipped name or a TOML file.")],
+    limb: Annotated[str, typer.Argument(help="Name of one of its limbs or legs.")],
+    output: Annotated[
+        Path, typer.Option("--out", help="Picture to write: PNG, PDF or SVG.")
+    ],
+    samples: Annotated[
+        int, typer.Option(min=1000, max=2_000_000, help="How many postures to try.")
+    ] = 200_000,
+    seed: Seed = 0,
+) -> None:
+    """Sample where a limb's tip, or a leg's foot, can get, and draw it.
+
+    [bold]Examples[/]
+
+      limblink workspace rov-arm arm --out arm.png
+
+      limblink workspace silver2 port-front --out leg.svg
+    """
+    from app.study.workspace_picture import report_workspace
+
+    for line in report_workspace(robot, limb, output, samples, seed):
+        out.print(line, highlight=False)
+    out.print(f"Wrote {output}", highlight=False)

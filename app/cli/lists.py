@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from app.cli.options import application, out
+from app.errors import ConfigError
 
 __all__ = ["doctor", "links", "robots"]
 
@@ -16,13 +17,28 @@ def robots(
     check: Annotated[
         Path | None, typer.Option(help="Validate a robot's TOML of your own.")
     ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--out", help="With --check: PNG to draw it into, as it stands."),
+    ] = None,
 ) -> None:
-    """List the robots that are shipped, or check a file of your own."""
-    from app.config.robot import load_robot, robot_names
+    """List the robots that are shipped, or check a file of your own and draw it.
 
+    [bold]Example[/]
+
+      limblink robots --check my-robot.toml --out my-robot.png
+    """
+    from app.config.robot import load_robot, robot_names, why_not_drivable
+
+    if picture is not None and check is None:
+        raise ConfigError("--out draws the file named with --check FILE: add that.")
+    if check is not None and picture is not None:
+        from app.scene.portrait import check_robot
+
+        check_robot(str(check), picture)
     names = [str(check)] if check else robot_names()
     table = Table(title="Robots")
-    for head in ("name", "title", "limbs", "segments [mm]", "source"):
+    for head in ("name", "title", "limbs", "segments [mm]", "can be driven", "source"):
         table.add_column(head)
     for name in names:
         parameters = load_robot(name)
@@ -35,9 +51,12 @@ def robots(
             parameters.title,
             str(len(parameters.limbs)),
             segments,
+            f"not yet: {reason}" if (reason := why_not_drivable(parameters)) else "yes",
             parameters.source,
         )
     out.print(table)
+    if picture is not None:
+        out.print(f"Wrote {picture}", highlight=False)
 
 
 @application.command()

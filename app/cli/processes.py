@@ -42,7 +42,7 @@ def robot(
       limblink robot --bind tcp://0.0.0.0:5601 --keys ~/.limblink-keys
     """
     from app.config.link import load_link
-    from app.config.robot import load_robot
+    from app.config.robot import check_drivable, load_robot
     from app.robot.service import run_robot
     from app.station.children import make_mismatch, parse_mismatch
     from app.station.stop import StopFlag
@@ -52,10 +52,12 @@ def robot(
             "limblink robot needs exactly one of --bind ADDRESS (wait for a station) "
             "and --connect ADDRESS (call an emulator)."
         )
+    parameters = load_robot(robot_name)
+    check_drivable(parameters)
     stop = StopFlag()
     stop.install()
     run_robot(
-        robot=load_robot(robot_name),
+        robot=parameters,
         link=load_link(link),
         address=bind or connect or "",
         role="bind" if bind else "connect",

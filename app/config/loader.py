@@ -82,9 +82,23 @@ def parse_toml(text: str, kind: type[_Parameters], where: str) -> _Parameters:
     try:
         return kind.model_validate(table)
     except ValidationError as error:
-        lines = [_explain(text, dict(item), kind) for item in error.errors()]
+        items = [dict(item) for item in error.errors()]
+        places = [item["loc"] for item in items]
+        lines = [
+            _explain(text, item, kind)
+            for item in items
+            if not (item["type"] == "too_short" and _holds_another(item["loc"], places))
+        ]
         joined = "\n  ".join(lines)
         raise ConfigError(f"{where}: {len(lines)} wrong:\n  {joined}") from error
+
+
+def _holds_another(place: object, places: list[object]) -> bool:
+    """Whether another wrong value lies inside; pydantic calls such a list short."""
+    return isinstance(place, tuple) and any(
+        isinstance(other, tuple) and other[: len(place)] == place and other != place
+        for other in places
+    )
 
 
 def _explain(text: str, item: dict[str, object], kind: type[Parameters]) -> str:
@@ -99,20 +113,21 @@ def _explain(text: str, item: dict[str, object], kind: type[Parameters]) -> str:
     if item["type"] == "missing":
         return f"{at}key {key!r} is missing; add it."
     value = item.get("input")
-    shown = repr(value) if not isinstance(value, dict) else "the table"
-    return f"{at}{key} = {shown}: {item['msg']}.{_unit_hint(parts, item, value)}"
+    words = str(item["msg"]).removeprefix("Value error, ").rstrip(".")
+    if isinstance(value, dict):
+        return f"{at}{key}: {words}."
+    return f"{at}{key} = {value!r}: {words}.{_unit_hint(parts, item, value)}"
 
 
 def _unit_hint(parts: list[str], item: dict[str, object], value: object) -> str:
     names = [part for part in parts if not part.isdigit()]
-    if (
-        names
-        and names[-1].endswith("_mm")
-        and isinstance(value, int | float)
-        and str(item["type"]).startswith("greater")
-        and 0 < abs(value) < 5
-    ):
+    if not names or not isinstance(value, int | float):
+        return ""
+    too_low = str(item["type"]).startswith("greater")
+    if names[-1].endswith("_mm") and too_low and 0 < abs(value) < 5:
         return f" The unit is millimetres: if you meant metres, write {value * 1000:g}."
+    if names[-1].endswith("_kpa") and not too_low and abs(value) >= 1000:
+        return f" The unit is kilopascals: if you meant Pa, write {value / 1000:g}."
     return ""
 
 
@@ -133,25 +148,43 @@ def _keys_at(kind: type[BaseModel], parts: list[str]) -> list[str]:
 
 
 def _line_of(text: str, parts: list[str]) -> int | None:
-    """Find the line of a key by walking its table headers; None where not found."""
-    tables = [part for part in parts[:-1] if not part.isdigit()]
-    indices = [int(part) for part in parts if part.isdigit()]
-    names = [part for part in parts if not part.isdigit()]
-    if not names:
-        return None
-    header = names[0] if len(names) > 1 or tables else ""
-    occurrence = indices[0] if indices and header else 0
-    inside = header == ""
-    seen = -1
-    for number, row in enumerate(text.splitlines(), start=1):
-        match = re.match(r"\s*\[\[?\s*([\w.\-]+)\s*\]?\]", row)
-        if match:
-            inside = False
-            if header and match.group(1) == header:
-                seen += 1
-                inside = seen == occurrence or not row.lstrip().startswith("[[")
-                if names == [header]:
-                    return number
-        elif inside and re.match(rf"\s*{re.escape(names[-1])}\s*=", row):
-            return number
+    """Find the line of a key, else of the table it belongs in; None for neither."""
+    tables = _table_lines(text)
+    for stop in range(len(parts), -1, -1):
+        table = tuple(parts[:stop])
+        if table not in tables:
+            continue
+        first, last = tables[table]
+        for number, row in enumerate(text.splitlines()[first:last], start=first + 1):
+            if stop < len(parts) and re.match(rf"\s*{re.escape(parts[stop])}\s*=", row):
+                return number
+        return first or None  # 0: the top of the file, which no header opens
     return None
+
+
+def _table_lines(text: str) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Lines from each table's header to before the next one.
+
+    A table of an array goes by its path with numbers, as pydantic counts them:
+    ("limbs", "1", "chambers", "0").
+    """
+    rows = text.splitlines()
+    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    counts: dict[tuple[str, ...], int] = {}
+    path: tuple[str, ...] = ()
+    begun = 0
+    for number, row in enumerate(rows, start=1):
+        match = re.match(r"\s*(\[\[?)\s*([\w.\-]+)\s*\]", row)
+        if not match:
+            continue
+        places[path] = (begun, number - 1)
+        names = match.group(2).split(".")
+        path, begun = (), number
+        for depth, name in enumerate(names):
+            path = (*path, name)
+            if match.group(1) == "[[" and depth == len(names) - 1:
+                counts[path] = counts.get(path, -1) + 1
+            if path in counts:
+                path = (*path, str(counts[path]))
+    places[path] = (begun, len(rows))
+    return places

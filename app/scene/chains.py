@@ -36,6 +36,7 @@ class ChainPlan:
         solids: (segment, section) whose solid the joint's link carries, or None.
         moved: indices of the joints that ever leave zero, in `joint_values`' order.
         read: indices of the links to read: N section ends and the closed end a segment.
+        shifts: rigid length before every joint, along z of the link before it [m].
     """
 
     limb: int
@@ -46,27 +47,34 @@ class ChainPlan:
     solids: tuple[tuple[int, int] | None, ...]
     moved: tuple[int, ...]
     read: tuple[int, ...]
+    shifts: tuple[float, ...]
 
 
-def plan_chains(model: RobotModel, sections: int) -> list[ChainPlan]:
+def plan_chains(
+    model: RobotModel, sections: int, gap_before: FloatArray | None = None
+) -> list[ChainPlan]:
     """Lay out the chains of one copy of a robot.
 
     Args:
         model: the robot.
         sections: N, sections a segment.
+        gap_before: (S,) rigid length before every segment [m]; None for no gaps.
 
     Returns:
         Chains in the order of the segments.
     """
     a_segment = _JOINTS_A_SECTION * sections + _CLOSING_JOINTS
     at_once = max(_JOINT_LIMIT // a_segment, 1)
+    gaps = np.zeros(model.segment_length.size) if gap_before is None else gap_before
     plans = []
     for limb in range(model.tip_speed_limit.size):
         start = int(model.limb_segment_start[limb])
         stop = int(model.limb_segment_start[limb + 1])
         for first in range(start, stop, at_once):
             count = min(at_once, stop - first)
-            plans.append(_plan(limb, first, count, first > start, sections))
+            plans.append(
+                _plan(limb, first, first > start, sections, gaps[first : first + count])
+            )
     return plans
 
 
@@ -99,12 +107,18 @@ def joint_values(
     return values
 
 
-def _plan(limb: int, first: int, count: int, follows: bool, sections: int) -> ChainPlan:
+def _plan(
+    limb: int, first: int, follows: bool, sections: int, gaps: FloatArray
+) -> ChainPlan:
+    count = gaps.size
     joints: list[Joint] = []
     solids: list[tuple[int, int] | None] = []
     moved: list[int] = []
     read: list[int] = []
+    shifts: list[float] = []
     for segment in range(first, first + count):
+        shifts += [float(gaps[segment - first])]
+        shifts += [0.0] * (_JOINTS_A_SECTION * sections + _CLOSING_JOINTS - 1)
         for section in range(sections):
             here = len(joints)
             # Emet's chain has a plane angle in every section; only the first one moves
@@ -126,6 +140,7 @@ def _plan(limb: int, first: int, count: int, follows: bool, sections: int) -> Ch
         tuple(solids),
         tuple(moved),
         tuple(read),
+        tuple(shifts),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.scene.picture import LINE_FLOATS
-from app.scene.site import seabed_height
+from app.scene.site import Ground, seabed_height
 from models.numerics import FloatArray
 
 __all__ = [
@@ -84,6 +84,7 @@ def target_mark(
     bright: float,
     *,
     reached: bool = True,
+    ground: Ground | None = None,
 ) -> Lines:
     """Ring that faces the eye, axes of the hull, and a plumb line to the sand.
 
@@ -93,6 +94,7 @@ def target_mark(
         size: radius of the ring [m].
         bright: 1 while the operator drives, less when nobody does.
         reached: False breaks the ring: the limb cannot get there.
+        ground: the sand; None for what URSULA hovers over.
     """
     angle = np.linspace(0.0, 2.0 * math.pi, 41)
     circle = (
@@ -126,12 +128,12 @@ def target_mark(
             2.6,
         )
     )
-    ground = target.copy()
-    ground[2] = float(seabed_height(target[0], target[1])) + 0.004
-    if ground[2] < target[2]:
-        parts.append(dashes(target, ground, _WHITE, 0.20, 1.2, 0.03))
+    foot = target.copy()
+    foot[2] = float(seabed_height(target[0], target[1], ground or Ground())) + 0.004
+    if foot[2] < target[2]:
+        parts.append(dashes(target, foot, _WHITE, 0.20, 1.2, 0.03))
         flat = 0.5 * size * np.array([[1.0, 0, 0], [0, 1.0, 0]])
-        parts.append(lines(ground - flat, ground + flat, _WHITE, 0.45, 1.4))
+        parts.append(lines(foot - flat, foot + flat, _WHITE, 0.45, 1.4))
     return np.concatenate(parts)
 
 

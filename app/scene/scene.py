@@ -10,11 +10,11 @@ from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.scene import marks
 from app.scene.cameras import LimbView, OrbitCamera
+from app.scene.hulls import robot_mesh
 from app.scene.picture import LINE_FLOATS, Bodies, LimbLook, Picture, Shot
 from app.scene.renderer import Renderer
-from app.scene.site import seabed_mesh, site_mesh
+from app.scene.site import Ground, seabed_mesh, site_mesh
 from app.scene.skin import section_meshes, shell_meshes, skin_meshes
-from app.scene.vehicle import hull_mesh
 from app.scene.world import World
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -47,6 +47,7 @@ class SceneFrame:
         reached: False where the target is out of the limb's reach.
         skin: smooth skin; False shows the bare RRP sections.
         trail: draw where the model's tip has been.
+        ghosts: draw the local model beside the confirmed robot.
     """
 
     time_ns: int
@@ -59,6 +60,7 @@ class SceneFrame:
     reached: bool = True
     skin: bool = True
     trail: bool = True
+    ghosts: bool = True
 
 
 class Scene:
@@ -84,9 +86,10 @@ class Scene:
         """
         self._robot = robot
         self._model = model
+        self._ground = Ground.under(robot)
         self.world = World(robot, model)
         try:
-            self.renderer = Renderer(_bodies(robot, model))
+            self.renderer = Renderer(_bodies(robot, model, self.world))
         except BaseException:
             self.world.close()
             raise
@@ -238,6 +241,8 @@ class Scene:
                         outline=1.6 if selected and frame.skin else 0.0,
                     )
                 )
+        if not frame.ghosts:
+            return looks
         beside = None if frame.coordinates_confirmed is None else _CONFIRMED
         apart = self._apart()
         outlines = (2.0, 1.3) if frame.skin else (1.0, 0.0)  # selected, others
@@ -281,7 +286,12 @@ class Scene:
             bright = 1.0 if frame.driving else 0.6
             size = max(0.022, 14.0 * camera.pixel_size(target))
             mark = marks.target_mark(
-                target, camera.axes, size, bright, reached=frame.reached
+                target,
+                camera.axes,
+                size,
+                bright,
+                reached=frame.reached,
+                ground=self._ground,
             )
             parts.append(mark)
             if float(np.linalg.norm(target - tip)) > 0.002:
@@ -291,11 +301,12 @@ class Scene:
         return np.concatenate(parts)
 
 
-def _bodies(robot: RobotParameters, model: RobotModel) -> Bodies:
-    near_sand, far_sand = seabed_mesh()
+def _bodies(robot: RobotParameters, model: RobotModel, world: World) -> Bodies:
+    ground = Ground.under(robot)
+    near_sand, far_sand = seabed_mesh(ground)
     return Bodies(
-        hull=hull_mesh(robot),
-        site=site_mesh(),
+        hull=robot_mesh(robot, world.leg_frames()),
+        site=site_mesh(ground),
         near_sand=near_sand,
         far_sand=far_sand,
         skins=skin_meshes(robot, model),

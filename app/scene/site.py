@@ -6,11 +6,12 @@ near are also solids for PyBullet; each says which.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from app.config.robot import RobotParameters
 from app.scene.meshes import (
     Mesh,
     ball,
@@ -27,6 +28,7 @@ from models.numerics import FloatArray
 
 __all__ = [
     "SEABED_Z",
+    "Ground",
     "Obstacle",
     "seabed_height",
     "seabed_mesh",
@@ -81,17 +83,40 @@ class Obstacle:
     pose: FloatArray
 
 
-def seabed_height(x: FloatArray, y: FloatArray) -> FloatArray:
+@dataclass(frozen=True)
+class Ground:
+    """The sand under a robot.
+
+    Attributes:
+        z: its mean height in the hull frame [m].
+        level_radius: within this distance of the hull it is level [m], for feet.
+    """
+
+    z: float = SEABED_Z
+    level_radius: float = 0.0
+
+    @classmethod
+    def under(cls, robot: RobotParameters) -> "Ground":
+        """Make the sand as far below the hull as the robot's file says."""
+        return cls(-1e-3 * robot.hull.over_seabed_mm, 0.8 if robot.legs else 0.0)
+
+
+_GROUND = Ground()
+
+
+def seabed_height(x: FloatArray, y: FloatArray, ground: Ground = _GROUND) -> FloatArray:
     """Height of the sand [m] over points of the hull's x-y plane [m]."""
     distance = np.hypot(x, y)
     swell = 0.025 * np.sin(1.7 * x + 0.4) * np.cos(1.3 * y - 0.8)
+    if ground.level_radius:
+        swell = swell * np.clip(2.0 * distance / ground.level_radius - 2.0, 0.0, 1.0)
     dunes = 0.10 * np.sin(0.55 * x + 1.1) * np.sin(0.48 * y + 0.3)
     return np.asarray(
-        SEABED_Z + swell + dunes * np.clip((distance - 1.2) / 3.0, 0.0, 3.0)
+        ground.z + swell + dunes * np.clip((distance - 1.2) / 3.0, 0.0, 3.0)
     )
 
 
-def seabed_mesh() -> tuple[Mesh, Mesh]:
+def seabed_mesh(ground: Ground = _GROUND) -> tuple[Mesh, Mesh]:
     """Sand about the robot, fine near and coarse far, out to where water hides it.
 
     The near part is fine enough to carry shadows and the lamp's light at its vertices.
@@ -105,24 +130,28 @@ def seabed_mesh() -> tuple[Mesh, Mesh]:
     # closer together in the middle: 5 cm under the robot, 14 cm at the edge
     ahead, across = (0.6 * line + 0.4 * line**3 for line in (ahead, across))
     x, y = np.meshgrid(_CENTRE_X + reach * ahead, reach * across, indexing="ij")
-    near = _sand(x, y, wrap=False)
+    near = _sand(x, y, ground, wrap=False)
     angle = np.linspace(0.0, 2.0 * math.pi, 64, endpoint=False) + math.pi / 64
     square = reach / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle)))
     ring = np.geomspace(1.0, 17.0, 26)[:, None]
     # from the square's edge to a circle, a little under the near part where they meet
     blend = np.clip((ring - 1.0) / 2.0, 0.0, 1.0)
     radius = ring * ((1.0 - blend) * 0.985 * square + blend * reach)
-    far = _sand(_CENTRE_X + radius * np.cos(angle), radius * np.sin(angle), wrap=True)
+    x, y = _CENTRE_X + radius * np.cos(angle), radius * np.sin(angle)
+    far = _sand(x, y, ground, wrap=True)
     far.position[: angle.size, 2] -= 0.004
     return near, far
 
 
-def _sand(x: FloatArray, y: FloatArray, *, wrap: bool) -> Mesh:
-    position = np.stack([x, y, seabed_height(x, y)], axis=-1)
+def _sand(x: FloatArray, y: FloatArray, ground: Ground, *, wrap: bool) -> Mesh:
+    def height(x: FloatArray, y: FloatArray) -> FloatArray:
+        return seabed_height(x, y, ground)
+
+    position = np.stack([x, y, height(x, y)], axis=-1)
     mesh = grid(position, _SAND, wrap=wrap, flip=True)
     step = 1e-3
-    east = (seabed_height(x + step, y) - seabed_height(x - step, y)) / (2.0 * step)
-    north = (seabed_height(x, y + step) - seabed_height(x, y - step)) / (2.0 * step)
+    east = (height(x + step, y) - height(x - step, y)) / (2.0 * step)
+    north = (height(x, y + step) - height(x, y - step)) / (2.0 * step)
     normal = np.stack([-east, -north, np.ones_like(x)], axis=-1).reshape(-1, 3)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     color = mesh.color.copy()
@@ -133,14 +162,22 @@ def _sand(x: FloatArray, y: FloatArray, *, wrap: bool) -> Mesh:
     return mesh._replace(normal=normal, color=color)
 
 
-def site_obstacles() -> tuple[Obstacle, ...]:
-    """Solids for closest points."""
+def site_obstacles(ground: Ground = _GROUND) -> tuple[Obstacle, ...]:
+    """Solids for closest points, on the given ground."""
+    lift = _pose(0.0, 0.0, ground.z - SEABED_Z)
+    level = replace(ground, z=SEABED_Z)
+    return tuple(
+        replace(obstacle, pose=lift @ obstacle.pose) for obstacle in _obstacles(level)
+    )
+
+
+def _obstacles(ground: Ground) -> tuple[Obstacle, ...]:
     obstacles = [
         Obstacle(
             f"rock {k + 1}",
             "sphere",
             (radius * (0.5 + 0.5 * flat),),
-            _pose(x, y, _rock_height(x, y, radius, flat)),
+            _pose(x, y, _rock_height(x, y, radius, flat, ground)),
         )
         for k, (x, y, radius, flat, _) in enumerate(_ROCKS[:4])
     ]
@@ -153,15 +190,15 @@ def site_obstacles() -> tuple[Obstacle, ...]:
     )
     height = float(_VALVE[2] - _PIPE_Z)
     obstacles.append(Obstacle("valve", "cylinder", (0.05, height), stem))
-    ground = Obstacle(
-        "seabed", "box", (4.0, 4.0, 0.25), _pose(0.0, 0.0, SEABED_Z - 0.27)
-    )
-    return (*obstacles, ground)
+    sand = Obstacle("seabed", "box", (4.0, 4.0, 0.25), _pose(0, 0, SEABED_Z - 0.27))
+    return (*obstacles, sand)
 
 
-def site_mesh() -> Mesh:
+def site_mesh(ground: Ground = _GROUND) -> Mesh:
     """Rocks, the pipe on its saddles and the valve, in the hull frame."""
-    return merge([*_rocks(), *_pipe(), *_valve()])
+    level = replace(ground, z=SEABED_Z)
+    mesh = merge([*_rocks(level), *_pipe(), *_valve()])
+    return move(mesh, _pose(0.0, 0.0, ground.z - SEABED_Z))
 
 
 def _pose(x: float, y: float, z: float) -> FloatArray:
@@ -170,12 +207,14 @@ def _pose(x: float, y: float, z: float) -> FloatArray:
     return pose
 
 
-def _rock_height(x: float, y: float, radius: float, flat: float) -> float:
-    ground = float(seabed_height(np.asarray(x), np.asarray(y)))
-    return ground + 0.45 * radius * flat
+def _rock_height(
+    x: float, y: float, radius: float, flat: float, ground: Ground
+) -> float:
+    sand = float(seabed_height(np.asarray(x), np.asarray(y), ground))
+    return sand + 0.45 * radius * flat
 
 
-def _rocks() -> list[Mesh]:
+def _rocks(ground: Ground) -> list[Mesh]:
     parts = []
     for x, y, radius, flat, seed in _ROCKS:
         generator = np.random.default_rng(seed)
@@ -205,7 +244,7 @@ def _rocks() -> list[Mesh]:
         foot = np.clip(0.75 + 0.9 * rock.position[:, 2] / (radius * flat), 0.35, 1.0)
         color[:, :3] *= foot[:, None] * generator.uniform(0.85, 1.15)
         rock = rock._replace(color=color)
-        parts.append(move(rock, _pose(x, y, _rock_height(x, y, radius, flat))))
+        parts.append(move(rock, _pose(x, y, _rock_height(x, y, radius, flat, ground))))
     return parts
 
 

@@ -9,21 +9,23 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.config.kinematics import limb_gaps
+from app.config.limbs import LimbParameters
 from app.config.robot import RobotParameters
 from app.scene.meshes import (
     Color,
     Mesh,
-    ball,
     grid,
     lathe,
     linear,
     merge,
     move,
     pose_along,
-    sweep,
 )
+from app.scene.modules import module_mesh
+from app.scene.parts import place
+from app.scene.tools import dorsal_shade, tip_tool
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
@@ -35,7 +37,14 @@ _SHELL_SIDES = 12
 _SHELL_RINGS_A_SECTION = 2
 _METAL = linear("#aab4b8", 0.8)
 _DARK = linear("#2c3338", 0.5)
-_GLASS = linear("#08121a", 1.0)
+_BODY_TO_LIMB = np.array(  # x, y, z of a body are z, x, y of its limb
+    [
+        [0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+)
 
 
 class LimbMesh(NamedTuple):
@@ -74,7 +83,10 @@ def skin_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
             )
             for segment in range(int(start), int(stop))
         ]
-        for segment in range(int(start) + 1, int(stop)):
+        if parameters.role == "body":
+            parts = [_ribbed(part) for part in parts]
+        joined = parameters.actuation in ("tendons", "chambers")
+        for segment in range(int(start) + 1, int(stop) if joined else 0):
             radius = float(model.segment_radius[segment, 0])
             collar = lathe(
                 [
@@ -89,7 +101,11 @@ def skin_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
             parts.append(_ride(segment * (sections + 1), collar))
         tip_radius = float(model.segment_radius[stop - 1, 1])
         last = int(stop) * (sections + 1) - 1
-        parts.append(_ride(last, _tool(parameters.role, tip_radius, color)))
+        for k, rigid in enumerate(_rigid_parts(robot, parameters, tip_radius)):
+            if rigid is not None:
+                row = (int(start) + k) * (sections + 1)
+                parts.append(_ride(min(row, last), rigid))
+        parts.append(_ride(last, tip_tool(parameters, tip_radius, color)))
         meshes.append(_join(parts))
     return meshes
 
@@ -116,10 +132,16 @@ def shell_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
             )
             for segment in range(int(start), int(stop))
         ]
-        outer = float(model.segment_radius[stop - 1, 1]) + 0.006
+        tip = float(model.segment_radius[stop - 1, 1])
+        outer = tip + min(0.006, 0.6 * tip)
+        gaps = limb_gaps(robot.limbs[limb])
+        for k in np.flatnonzero(gaps[1:-1]) + 1:
+            radius = float(model.segment_radius[start + k, 0])
+            pipe = lathe([(-float(gaps[k]), radius), (0.0, radius)], color, 12)
+            parts.append(_ride((int(start) + int(k)) * (sections + 1), pipe))
         cap = lathe(
             [
-                (-0.034, outer - 0.006),
+                (-0.034, tip),
                 (-0.026, outer),
                 (0.004, outer),
                 (0.011, 0.6 * outer),
@@ -128,6 +150,7 @@ def shell_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
             color,
             _SHELL_SIDES,
         )
+        cap = move(cap, place(0.0, 0.0, float(gaps[-1])))
         parts.append(_ride(int(stop) * (sections + 1) - 1, cap))
         meshes.append(_join(parts))
     return meshes
@@ -155,8 +178,16 @@ def section_meshes(robot: RobotParameters, model: RobotModel) -> list[LimbMesh]:
                     _ride(segment * sections + k, _section(chord, radius, color))
                 )
         tip_radius = float(model.segment_radius[stop - 1, 1])
-        tool = _tool(parameters.role, tip_radius, color)
-        parts.append(_ride(int(stop) * sections - 1, tool))
+        last = int(stop) * sections - 1
+        for k, rigid in enumerate(_rigid_parts(robot, parameters, tip_radius)):
+            if rigid is None:
+                continue
+            row = min((int(start) + k) * sections, last)
+            chord = (
+                float(model.segment_length[start + k]) / sections if row < last else 0
+            )
+            parts.append(_ride(row, move(rigid, place(0.0, 0.0, -chord))))
+        parts.append(_ride(last, tip_tool(parameters, tip_radius, color)))
         meshes.append(_join(parts))
     return meshes
 
@@ -185,7 +216,7 @@ def _tube(
     """Skin of one segment; its local x side is dorsal and darker, as squids have it."""
     rings = sections * rings_a_section + 1
     along = np.linspace(0.0, 1.0, rings)
-    angle = np.arange(sides) * (2.0 * math.pi / sides)
+    angle = np.asarray(np.arange(sides) * (2.0 * math.pi / sides), dtype=np.float64)
     local = radius[0] + (radius[1] - radius[0]) * along
     position = np.zeros((rings, sides, 3))
     position[..., 0] = local[:, None] * np.cos(angle)
@@ -197,10 +228,7 @@ def _tube(
     normal = np.zeros_like(position)
     normal[..., 0], normal[..., 1] = np.cos(angle), np.sin(angle)
     shade = np.asarray(color)[None, None, :] * np.ones((rings, sides, 1))
-    dorsal = np.cos(angle)[None, :, None]
-    shade[..., :3] *= np.where(
-        dorsal > 0.0, 1.0 - 0.38 * dorsal**3, 1.0 - 0.22 * dorsal
-    )
+    shade[..., :3] *= dorsal_shade(angle)[None]
     row = segment * (sections + 1) + along * sections
     return LimbMesh(
         np.repeat(row, sides),
@@ -227,7 +255,7 @@ def _section(chord: float, radius: float, color: Color) -> Mesh:
         color,
         16,
     )
-    disc = move(disc, _shift(-0.5 * chord))
+    disc = move(disc, place(0.0, 0.0, -0.5 * chord))
     sleeve = lathe(
         [(-0.80 * chord, 0.006), (-0.38 * chord, 0.006), (-0.38 * chord, 0.003)],
         _DARK,
@@ -250,112 +278,36 @@ def _section(chord: float, radius: float, color: Color) -> Mesh:
     return merge([disc, sleeve, rod, barrel])
 
 
-def _tool(role: str, radius: float, color: Color) -> Mesh:
-    """What sits in the tip, z outwards, the tip's point at the origin."""
-    if role == "camera":
-        return _housing(radius, _GLASS, hood=0.006)
-    if role == "light":
-        return _housing(radius, linear("#fff2cf", -1.0, 1.6), hood=0.003)
-    if role == "palpation":
-        return _probe(radius)
-    if role == "grasper":
-        return _gripper(radius)
-    return lathe(
-        [
-            (radius * math.sin(a), radius * math.cos(a))
-            for a in np.linspace(0.0, 0.5 * math.pi, 6)
-        ],
-        color,
-        _SIDES,
-    )
+def _ribbed(part: LimbMesh) -> LimbMesh:
+    """Give a soft joint's fabric its hoops: dark where they draw it in."""
+    wave = np.cos(2.0 * math.pi * part.row)
+    color = part.mesh.color.copy()
+    color[:, :3] *= (0.80 + 0.20 * wave)[:, None]
+    position = part.mesh.position * (0.91 + 0.06 * wave)[:, None]
+    return part._replace(mesh=part.mesh._replace(position=position, color=color))
 
 
-def _housing(radius: float, window: Color, hood: float) -> Mesh:
-    """A round housing about the tip with a window in front."""
-    outer = radius + 0.006
-    case = lathe(
-        [
-            (-0.034, radius),
-            (-0.030, outer - 0.001),
-            (-0.026, outer),
-            (0.006, outer),
-            (0.006, outer),
-            (0.006 + hood, outer - 0.001),
-            (0.006 + hood, outer - 0.001),
-            (0.006 + hood, outer - 0.0035),
-            (0.006, outer - 0.004),
-        ],
-        _DARK,
-        20,
-    )
-    ring = lathe(
-        [
-            (-0.020, outer),
-            (-0.019, outer + 0.0012),
-            (-0.013, outer + 0.0012),
-            (-0.012, outer),
-        ],
-        _METAL,
-        20,
-    )
-    glass = lathe(
-        [
-            (0.004 + 0.005 * math.sin(a), (outer - 0.004) * math.cos(a))
-            for a in np.linspace(0.0, 0.5 * math.pi, 5)
-        ],
-        window,
-        20,
-    )
-    return merge([case, ring, glass])
+def _rigid_parts(
+    robot: RobotParameters, limb: LimbParameters, radius: float
+) -> list[Mesh | None]:
+    """Rigid parts in a limb's gaps; z along the limb, 0 where a segment begins.
 
-
-def _probe(radius: float) -> Mesh:
-    """A force sensor's ring and a smooth ball to feel with."""
-    ring = lathe(
-        [
-            (-0.022, radius),
-            (-0.020, radius + 0.003),
-            (-0.008, radius + 0.003),
-            (-0.006, radius),
-            (-0.002, 0.55 * radius),
-        ],
-        _DARK,
-        20,
-    )
-    tip = move(ball(0.9 * radius, _METAL, 18, 10), _shift(0.001))
-    return merge([ring, tip])
-
-
-def _gripper(radius: float) -> Mesh:
-    """A palm with three curved fingers about the tip's point."""
-    palm = lathe(
-        [
-            (-0.030, radius),
-            (-0.027, radius + 0.004),
-            (-0.014, radius + 0.004),
-            (-0.011, radius + 0.002),
-            (-0.010, 0.0),
-        ],
-        _DARK,
-        20,
-    )
-    parts = [palm]
-    bend = np.linspace(0.0, 1.0, 9)
-    for k in range(3):
-        angle = 2.0 * math.pi * k / 3 + math.pi / 3
-        out = radius * (0.75 + 1.15 * np.sin(math.pi * bend**0.8) - 0.50 * bend)
-        path = np.stack(
-            [out * math.cos(angle), out * math.sin(angle), -0.014 + 0.044 * bend],
-            axis=1,
-        )
-        parts.append(sweep(path, 0.0042, _METAL, 8))
-        end = np.eye(4)
-        end[:3, 3] = path[-1]
-        parts.append(move(ball(0.0052, _DARK, 8, 6), end))
-    return merge(parts)
-
-
-def _shift(z: float) -> NDArray[np.float64]:
-    pose = np.eye(4)
-    pose[2, 3] = z
-    return pose
+    Returns:
+        n+1: before each segment, lying behind 0, and behind the last one, before 0.
+    """
+    gaps = limb_gaps(limb)
+    parts: list[Mesh | None] = [None] * gaps.size
+    snake = robot.snake if robot.snake and robot.snake.limb == limb.name else None
+    last = gaps.size - 1
+    for k in np.flatnonzero(gaps):
+        length = float(gaps[k])
+        shift = place(0.0, 0.0, 0.0 if k == last else -length)
+        if snake is None:
+            outer = 1.06 * radius
+            pipe = lathe([(0.0, outer), (length, outer)], _DARK, _SIDES)
+            parts[k] = move(pipe, shift)
+        elif k > 0:  # module 0 is the hull
+            own = [item for item in snake.propellers if item.module == k]
+            module = module_mesh(length, radius, own, head=bool(k == last))
+            parts[k] = move(module, shift @ _BODY_TO_LIMB)
+    return parts

@@ -47,7 +47,7 @@ def hull_mesh(robot: RobotParameters) -> Mesh:
         One closed mesh of about 6,000 triangles [m].
     """
     length = robot.hull.length_mm * 1e-3
-    radius = robot.hull.diameter_mm * 0.5e-3
+    radius = (robot.hull.diameter_mm or 0.0) * 0.5e-3
     # axis of the lathe: z forward, so that the profile runs from tail to bow
     aft = pose_along((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))
     parts = [move(part, aft) for part in _body(length, radius)]

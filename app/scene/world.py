@@ -1,53 +1,32 @@
-"""The scene's bodies in PyBullet: two copies of the limbs as RRP chains, and obstacles.
+"""The scene's bodies in PyBullet: limbs as RRP chains, twice, legs and obstacles.
 
 PyBullet is the one source of the poses that are drawn and of the clearances that are
 shown. Nothing is simulated here, and no OpenGL is needed.
 """
 
-import contextlib
-import ctypes
 import math
-import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from app.config.bodies import LegParameters
+from app.config.kinematics import limb_gaps
 from app.config.robot import RobotParameters
 from app.errors import DeviceError
 from app.scene.chains import ChainPlan, joint_values, plan_chains, section_radius
+from app.scene.legs import LEG_JOINTS, leg_joint_frames, leg_mount
 from app.scene.poses import (
     closing_rotations,
     poses_from_quaternions,
     quaternion_from_rotation,
 )
-from app.scene.site import Obstacle, site_obstacles
+from app.scene.quiet import silence
+from app.scene.site import Ground, Obstacle, site_obstacles
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Send what C code prints nowhere; PyBullet prints its build time on import."""
-    libc = ctypes.CDLL(None)
-    libc.fflush(None)
-    sink = os.open(os.devnull, os.O_WRONLY)
-    kept = {}
-    for stream in (1, 2):
-        with contextlib.suppress(OSError):  # a closed stream needs no silence
-            kept[stream] = os.dup(stream)
-            os.dup2(sink, stream)
-    try:
-        yield
-    finally:
-        libc.fflush(None)
-        for stream, copy in kept.items():
-            os.dup2(copy, stream)
-            os.close(copy)
-        os.close(sink)
-
-
-with _silence():
+with silence():
     import pybullet
 
 __all__ = ["COPIES", "Clearance", "Copy", "World"]
@@ -90,7 +69,7 @@ class World:
         self._model = model
         self._sections = robot.chain.sections
         segments = model.segment_length.size
-        with _silence():
+        with silence():
             self._client = pybullet.connect(pybullet.DIRECT)
         if self._client < 0:
             raise DeviceError(
@@ -104,13 +83,20 @@ class World:
         self._limb_of = np.repeat(np.arange(starts.size - 1), np.diff(starts)).tolist()
         self._coordinates = {name: np.full((segments, 3), np.nan) for name in COPIES}
         self._joints = np.zeros((self._sections, 3))
-        self._plans = plan_chains(model, self._sections)
+        gaps = [limb_gaps(limb) for limb in robot.limbs]
+        self._gap_before = np.concatenate([gap[:-1] for gap in gaps])
+        self._gap_behind = np.array([gap[-1] for gap in gaps])
+        self._plans = plan_chains(model, self._sections, self._gap_before)
         self._bodies = {
             name: [self._build_chain(plan) for plan in self._plans] for name in COPIES
         }
         self._obstacles = {
-            self._build_obstacle(obstacle): obstacle for obstacle in site_obstacles()
+            self._build_obstacle(obstacle): obstacle
+            for obstacle in site_obstacles(Ground.under(robot))
         }
+        self._legs = [self._build_leg(leg) for leg in robot.legs]
+        for number, leg in enumerate(robot.legs):
+            self.pose_leg(number, np.radians(leg.stance_deg))
         for name in COPIES:
             self.pose(name, model.rest_coordinates)
 
@@ -203,7 +189,41 @@ class World:
 
     def tip_poses(self, which: Copy) -> FloatArray:
         """(L, 4, 4) pose of every limb's tip in the hull frame [m]."""
-        return self._ends[which][self._model.limb_segment_start[1:] - 1]
+        tips = self._ends[which][self._model.limb_segment_start[1:] - 1]
+        tips[:, :3, 3] += self._gap_behind[:, None] * tips[:, :3, 2]
+        return tips
+
+    def leg_frames(self) -> FloatArray:
+        """Frames of the legs' links, hull frame [m], x along each link.
+
+        Returns:
+            (legs, 4, 4, 4): coxa, femur and tibia at their joints, and the foot.
+        """
+        frames = np.empty((len(self._legs), len(LEG_JOINTS), 4, 4))
+        for leg, body in enumerate(self._legs):
+            states = pybullet.getLinkStates(
+                body,
+                range(len(LEG_JOINTS)),
+                computeForwardKinematics=1,
+                physicsClientId=self._client,
+            )
+            frames[leg] = poses_from_quaternions(
+                np.array([state[0] for state in states]),
+                np.array([state[1] for state in states]),
+            )
+        return frames
+
+    def pose_leg(self, leg: int, angles: FloatArray) -> None:
+        """Turn the joints of one leg.
+
+        Args:
+            leg: its index.
+            angles: (3,) coxa, femur, tibia [rad].
+        """
+        for joint, angle in enumerate(angles):
+            pybullet.resetJointState(
+                self._legs[leg], joint, float(angle), physicsClientId=self._client
+            )
 
     def clearance(self, which: Copy, limb: int, within: float) -> Clearance:
         """Find how near a limb comes to the obstacles.
@@ -238,7 +258,33 @@ class World:
         starts = np.empty_like(self._ends[which])
         starts[1:] = self._ends[which][:-1]
         starts[self._model.limb_segment_start[:-1]] = self._model.pose_base_to_hull
+        starts[:, :3, 3] += self._gap_before[:, None] * starts[:, :3, 2]
         return starts
+
+    def _build_leg(self, leg: LegParameters) -> int:
+        """One leg as a multibody of three turning joints and a foot."""
+        kinds = [pybullet.JOINT_REVOLUTE] * 3 + [pybullet.JOINT_FIXED]
+        links = len(LEG_JOINTS)
+        body = int(
+            pybullet.createMultiBody(
+                baseMass=0.0,
+                baseCollisionShapeIndex=-1,
+                baseVisualShapeIndex=-1,
+                linkMasses=[0.0] * links,
+                linkCollisionShapeIndices=[-1] * links,
+                linkVisualShapeIndices=[-1] * links,
+                linkPositions=leg_joint_frames(leg).tolist(),
+                linkOrientations=[(0.0, 0.0, 0.0, 1.0)] * links,
+                linkInertialFramePositions=[(0.0, 0.0, 0.0)] * links,
+                linkInertialFrameOrientations=[(0.0, 0.0, 0.0, 1.0)] * links,
+                linkParentIndices=list(range(links)),
+                linkJointTypes=kinds,
+                linkJointAxis=[axis for _, axis in LEG_JOINTS],
+                physicsClientId=self._client,
+            )
+        )
+        self._rebase(body, leg_mount(leg))
+        return body
 
     def _build_chain(self, plan: ChainPlan) -> int:
         kinds = {
@@ -259,7 +305,7 @@ class World:
                 linkMasses=[0.0] * links,
                 linkCollisionShapeIndices=shapes,
                 linkVisualShapeIndices=[-1] * links,
-                linkPositions=[(0.0, 0.0, 0.0)] * links,
+                linkPositions=[(0.0, 0.0, shift) for shift in plan.shifts],
                 linkOrientations=[(0.0, 0.0, 0.0, 1.0)] * links,
                 linkInertialFramePositions=[(0.0, 0.0, 0.0)] * links,
                 linkInertialFrameOrientations=[(0.0, 0.0, 0.0, 1.0)] * links,

@@ -6,18 +6,16 @@ P002-020 are the facts of the paper that a test reproduces.
 
 import math
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.arc import arc_pose
-from models.chain import (
-    chain_frames,
-    chain_joints,
-    emet_direction,
-    torsion_free_direction,
-)
+from models.chain import chain_frames, chain_joints, limb_sections
+from models.conventions import emet_direction, torsion_free_direction
+from models.limb import build_limb_model, limb_frames
 
 _EXACT = 1e-12
 
@@ -188,3 +186,76 @@ def test_emets_directions_describe_the_same_limb(theta, phi):
         assert np.allclose(here @ _about(_Z, phi[k]), there, atol=_EXACT)
     back = torsion_free_direction(paper)
     assert np.allclose(np.exp(1j * back), np.exp(1j * np.array(phi)), atol=_EXACT)
+
+
+@numba.njit(error_model="numpy")
+def _many_frames(delta_x, delta_y, length, sections, pose, point, tip):
+    for i in range(delta_x.size):
+        chain_frames(delta_x[i], delta_y[i], length[i], sections, pose)
+        for k in range(sections + 1):
+            for j in range(3):
+                point[i, k, j] = pose[k, j, 3]
+        for j in range(3):
+            for k in range(3):
+                tip[i, j, k] = pose[sections, j, k]
+
+
+@pytest.mark.parametrize(("sections", "number"), [(1, 25_000), (10, 75_000)])
+def test_a_hundred_thousand_shapes(sections, number):
+    """Points against r (1 - cos, sin) by half angles, frames against Rodrigues."""
+    generator = np.random.default_rng(sections)
+    theta = generator.uniform(-3.1, 3.1, number)
+    theta[:2000] *= 10.0 ** generator.uniform(-12.0, 0.0, 2000)
+    theta[:10] = 0.0
+    theta[10:12] = 3.1, -3.1
+    phi = generator.uniform(-np.pi, np.pi, number)
+    length = generator.uniform(0.05, 1.0, number)
+    point = np.empty((number, sections + 1, 3))
+    tip = np.empty((number, 3, 3))
+    _many_frames(
+        theta * np.cos(phi), theta * np.sin(phi), length, sections,
+        np.empty((sections + 1, 4, 4)), point, tip,
+    )  # fmt: skip
+    part = np.linspace(0.0, 1.0, sections + 1)
+    half = 0.5 * theta[:, None] * part
+    chord = length[:, None] * part * np.sinc(half / np.pi)
+    across = chord * np.sin(half)
+    expected = np.stack(
+        [
+            across * np.cos(phi)[:, None],
+            across * np.sin(phi)[:, None],
+            chord * np.cos(half),
+        ],
+        axis=-1,
+    )
+    assert np.abs(point - expected).max() < _EXACT
+    zero = np.zeros(number)
+    cross = np.array([
+        [zero, zero, np.cos(phi)],
+        [zero, zero, np.sin(phi)],
+        [-np.cos(phi), -np.sin(phi), zero],
+    ])  # fmt: skip
+    cross = np.moveaxis(cross, -1, 0)
+    turn = (
+        np.eye(3)
+        + np.sin(theta)[:, None, None] * cross
+        + (1.0 - np.cos(theta))[:, None, None] * cross @ cross
+    )
+    assert np.abs(tip - turn).max() < _EXACT
+
+
+def test_sections_of_a_limb_with_gaps_end_at_its_frames():
+    limb = build_limb_model(
+        [0.2, 0.3, 0.1], 0.02, 2.0, [-0.05, 0.05], gap=[0.01, 0.02, 0.0, 0.04]
+    )
+    coordinates = np.array([[0.9, -0.4, 0.02], [0.0, 0.0, 0.0], [-1.0, 1.1, -0.01]])
+    frames, again = np.empty((4, 4, 4)), np.empty((4, 4, 4))
+    poses = np.empty((3, 8, 4, 4))
+    limb_sections(limb, coordinates, 7, frames, poses)
+    limb_frames(limb, coordinates, again)
+    assert np.array_equal(frames, again)
+    for k in range(3):
+        ahead = np.eye(4)
+        ahead[2, 3] = limb.gap[k + 1]
+        assert np.allclose(poses[k, 0], frames[k], rtol=0.0, atol=_EXACT)
+        assert np.allclose(poses[k, 7] @ ahead, frames[k + 1], rtol=0.0, atol=_EXACT)

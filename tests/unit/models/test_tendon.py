@@ -16,8 +16,10 @@ from models.tendon import (
     tendon_coordinates,
     tendon_in_segment,
     tendon_lengths,
+    tendon_load,
+    tendon_tensions,
 )
-from tests.unit.models.rods import URSULA, random_pose, section_pose
+from tests.unit.models.rods import URSULA, one_limb, random_pose, section_pose
 
 _WORK = allocate_rod_work(URSULA)
 _SEEDS = st.integers(0, 2**32 - 1)
@@ -129,3 +131,116 @@ def test_a_tendon_feels_no_segment_beyond_its_end():
     assert np.array_equal(_lengths(0, near)[0][:4], _lengths(0, far)[0][:4])
     assert not np.any(_lengths(0, far)[1][:4, 3:])
     assert np.all(_lengths(0, near)[0][4:] != _lengths(0, far)[0][4:])
+
+
+def _routed(azimuths, ends, ratios, **changes):
+    """A tapered limb of as many segments as there are ends, with this routing."""
+    segments = max(ends) + 1
+    tendons = len(azimuths)
+    model = one_limb(
+        segments,
+        limb_tendon_start=np.array([0, tendons]),
+        tendon_angle=np.array(azimuths),
+        tendon_termination=np.array(ends),
+        tendon_offset_ratio=np.array(ratios),
+        tendon_stiffness=np.full(tendons, 2e4),
+        tendon_tension_limit=np.full(tendons, 40.0),
+        tendon_damping=np.zeros(tendons),
+        tendon_pretension=np.zeros(tendons),
+    )
+    return model._replace(**changes)
+
+
+def _thirds(segments):
+    """Three tendons a segment, each set turned, as Zhang and Gong place chambers."""
+    azimuths, ends = [], []
+    for k in range(segments):
+        azimuths += [np.radians(90.0 + 40.0 * k + 120.0 * j) for j in range(3)]
+        ends += [k] * 3
+    return _routed(azimuths, ends, np.linspace(0.9, 0.5, 3 * segments))
+
+
+_ROUTINGS = {
+    "3 of 1": _thirds(1),
+    "3 of 2": _thirds(2),
+    "3 of 3": _thirds(3),
+    "4 of 3": one_limb(3),
+    "6 of 1": _routed(np.radians([0, 50, 130, 170, 260, 300]), [0] * 6, [0.8, 0.4] * 3),
+    "3 and 5": _routed(np.radians([0, 90, 200, 10, 80, 150, 220, 290]),
+                       [0] * 3 + [1] * 5, [0.9, 0.8, 0.7, 0.3, 0.6, 0.5, 0.8, 0.4]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _ROUTINGS)
+def test_any_routing_there_and_back(name):
+    model = _ROUTINGS[name]
+    work = allocate_rod_work(model)
+    generator = np.random.default_rng(1)
+    segments = model.segment_length.size
+    for trial in range(200):
+        bend = np.pi / 2 * np.sqrt(generator.random(segments))
+        plane = generator.uniform(-np.pi, np.pi, segments)
+        pose = np.stack(
+            [
+                bend * np.cos(plane),
+                bend * np.sin(plane),
+                generator.uniform(-0.03, 0.03, segments),
+            ],
+            axis=1,
+        )
+        if trial == 0:
+            pose[:] = 0.0
+        length, _ = _lengths(0, pose, model)
+        found = np.full_like(pose, np.nan)
+        assert tendon_coordinates(model, 0, length, work, found) == TENDON_OK
+        assert np.abs(found - pose).max() < 1e-9
+        assert np.abs(_lengths(0, found, model)[0] - length).max() < 1e-12
+
+
+def test_a_proximal_bend_moves_a_distal_tendon():
+    model = _ROUTINGS["3 of 2"]
+    straight, _ = _lengths(0, np.zeros((2, 3)), model)
+    bent, jacobian = _lengths(0, np.array([[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]]), model)
+    assert np.all(np.abs(bent[3:] - straight[3:]) > 1e-4)
+    assert np.all(jacobian[:3, 3:] == 0.0)
+    assert np.all(np.abs(jacobian[3:, 0]) > 1e-4)
+
+
+@pytest.mark.parametrize("name", _ROUTINGS)
+def test_tension_loads_the_coordinates_by_virtual_work(name):
+    """The load is the derivative of the work that constant tensions do."""
+    model = _ROUTINGS[name]
+    generator = np.random.default_rng(2)
+    segments, tendons = model.segment_length.size, model.tendon_angle.size
+    for _ in range(20):
+        pose = generator.uniform([-1.0, -1.0, -0.02], [1.0, 1.0, 0.02], (segments, 3))
+        tension = generator.uniform(0.0, 30.0, tendons)
+        _, jacobian = _lengths(0, pose, model)
+        load = np.full(3 * segments, np.nan)
+        tendon_load(jacobian, tension, 3 * segments, load)
+        for column, index in enumerate(np.ndindex(segments, 3)):
+            ends = []
+            for sign in (1.0, -1.0):
+                moved = pose.copy()
+                moved[index] += sign * 1e-5
+                ends.append(-tension @ _lengths(0, moved, model)[0])
+            slope = (ends[0] - ends[1]) / 2e-5
+            assert load[column] == pytest.approx(slope, abs=1e-7)
+    assert np.all(load[2::3] < 0.0)  # tendons only shorten
+
+
+def test_slack_tendons_are_found():
+    model = _ROUTINGS["3 of 1"]
+    pose = np.array([[0.0, 0.8, 0.0]])  # towards azimuth 90°, where tendon 0 runs
+    straight, _ = _lengths(0, np.zeros((1, 3)), model)
+    bent, _ = _lengths(0, pose, model)
+    tension, slack = np.full(3, np.nan), np.full(3, np.nan)
+    assert tendon_tensions(model, 0, bent, straight, tension, slack) == 1
+    assert slack[0] == pytest.approx(straight[0] - bent[0])
+    assert slack[0] > 0.01
+    assert tension[0] == 0.0
+    assert np.all(slack[1:] == 0.0)
+    assert tension[1:] == pytest.approx(2e4 * (bent - straight)[1:])
+    assert tendon_tensions(model, 0, bent, bent, tension, slack) == 3
+    assert not np.any(tension)
+    assert not np.any(slack)
