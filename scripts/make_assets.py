@@ -7,9 +7,7 @@ SceneFrame, choose a camera, take an array. Needs no window and no display.
     .venv/bin/python scripts/make_assets.py [FOLDER]
 """
 
-import struct
 import sys
-import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,32 +20,10 @@ sys.path.insert(0, str(ROOT))
 
 from app.config.robot import build_robot_model, load_robot  # noqa: E402
 from app.scene import OrbitCamera, Scene, SceneFrame  # noqa: E402
+from app.scene.png import write_png  # noqa: E402
 
 WIDTH, HEIGHT = 1280, 720
 FRAME_NS = 40_000_000
-
-
-def write_png(path: Path, pixels: NDArray[np.uint8]) -> None:
-    """Write a (h, w, 4) blue, green, red, alpha array as a PNG without alpha."""
-    height, width, _ = pixels.shape
-    rgb = pixels[..., 2::-1]
-    lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
-    lines[:, 0] = 2  # each byte less the one above it
-    lines[:, 1:] = np.diff(rgb, axis=0, prepend=np.zeros_like(rgb[:1])).reshape(
-        height, -1
-    )
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        checksum = struct.pack(">I", zlib.crc32(name + data))
-        return struct.pack(">I", len(data)) + name + data + checksum
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    path.write_bytes(
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9))
-        + chunk(b"IEND", b"")
-    )
 
 
 def main(folder: Path) -> None:
