@@ -19,9 +19,24 @@ from models.constrained_step import project_bend
 from models.limb import LimbModel, limb_jacobian
 from models.numerics import FloatArray, IntArray, cholesky_solve, kernel
 
-__all__ = ["ReachData", "allocate_reach_data", "linearise", "solve_limited_step"]
+__all__ = [
+    "REACH_BEND_LIMITED",
+    "REACH_EXTENSION_LIMITED",
+    "ReachData",
+    "allocate_reach_data",
+    "limits_met",
+    "linearise",
+    "solve_limited_step",
+    "weigh",
+]
+
+REACH_BEND_LIMITED = 2
+"""A segment is pressed against its greatest bending angle."""
+REACH_EXTENSION_LIMITED = 4
+"""A segment is pressed against its least or greatest length."""
 
 _NEWTON_LIMIT = 40
+_BLOCKED = 1e-5  # [rad] or [m] wished beyond a limit, to be reported
 _CUT_LIMIT = 20
 _CURVATURE_SHARE = 0.02  # of the first slope that a step may leave, past its zero
 
@@ -302,3 +317,34 @@ def solve_limited_step(
         high_slope = 0.0
         fraction = 1.0
     return iteration
+
+
+@kernel
+def weigh(model: LimbModel, damping: float, data: ReachData) -> None:
+    """Set W of all segments.
+
+    Args:
+        model: the limb.
+        damping: W of the softest bend [m2/rad2].
+        data: weight is written.
+    """
+    for k in range(model.segment_length.size):
+        for j in range(2):
+            data.weight[k, j] = damping * model.stiffness[k, j]
+
+
+@kernel
+def limits_met(count: int, data: ReachData) -> int:
+    """Limits of posture that the last step was pressed against, as status bits.
+
+    Args:
+        count: segments of the limb.
+        data: pressed is read.
+    """
+    status = 0
+    for k in range(count):
+        if data.pressed[k, 0] > _BLOCKED:
+            status |= REACH_BEND_LIMITED
+        if data.pressed[k, 2] > _BLOCKED:
+            status |= REACH_EXTENSION_LIMITED
+    return status

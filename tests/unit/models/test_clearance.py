@@ -9,12 +9,11 @@ import pytest
 
 from models.clearance import (
     allocate_clearance_data,
-    build_obstacle_model,
     clearance_cost,
     limb_clearance,
-    obstacle_distance,
 )
 from models.limb import build_limb_model, limb_shape
+from models.obstacle import build_obstacle_model, obstacle_distance
 
 _EXACT = 1e-12
 _STEP = 1e-6
