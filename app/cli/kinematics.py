@@ -7,7 +7,7 @@ import typer
 
 from app.cli.options import Seed, application, out
 
-__all__ = ["calibrate", "workspace"]
+__all__ = ["calibrate", "reach", "workspace"]
 
 
 @application.command()
@@ -70,3 +70,40 @@ def workspace(
     for line in report_workspace(robot, limb, output, samples, seed):
         out.print(line, highlight=False)
     out.print(f"Wrote {output}", highlight=False)
+
+
+@application.command()
+def reach(
+    robot: Annotated[str, typer.Argument(help="A shipped name or a TOML file.")],
+    limb: Annotated[str, typer.Argument(help="Name of one of its limbs or legs.")],
+    goal: Annotated[
+        tuple[float, float, float],
+        typer.Option("--tip", help="Wanted tip x y z in the hull frame [mm]."),
+    ],
+    direction: Annotated[
+        tuple[float, float, float] | None,
+        typer.Option("--toward", help="Where the tip is to point, x y z, hull frame."),
+    ] = None,
+) -> None:
+    """Turn a wanted tip into bends, tendon or chamber lengths, or joint angles.
+
+    [bold]Examples[/]
+
+      limblink reach ursula grasper --tip 560 -100 -150 --toward 1 0 -0.2
+
+      limblink reach silver2 port-front --tip 300 400 -200
+
+    Ends with status 1 where the tip cannot get there; the nearest point is shown.
+    """
+    import numpy as np
+
+    from app.config.robot import load_robot
+    from app.study.reach import describe_reach, reach_goal
+
+    parameters = load_robot(robot)
+    toward = None if direction is None else np.asarray(direction)
+    reached = reach_goal(parameters, limb, np.asarray(goal) * 1e-3, toward)
+    for line in describe_reach(parameters, limb, reached):
+        out.print(line, highlight=False)
+    if reached.reasons:
+        raise typer.Exit(1)

@@ -1,0 +1,213 @@
+"""A goal for one limb or leg, turned into what its controllers need.
+
+Tendon lengths, chamber lengths or joint angles, with the reason where the goal cannot
+be met and the nearest point that can. Solvers: the closed forms of models/opposing for
+arms whose first two segments bend oppositely, models/leg for legs, else models/posture.
+Chambers of other arms count by the largest box of bend and extension inside them.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from app.config.kinematics import (
+    chamber_models,
+    leg_model,
+    limb_gaps,
+    opposing_model,
+)
+from app.config.limbs import LimbParameters
+from app.config.robot import RobotParameters, build_robot_model
+from app.errors import ConfigError
+from models.chamber import box_extension_range, chamber_lengths, inscribed_bend
+from models.leg import leg_forward, leg_inverse, leg_reasons
+from models.limb import LimbModel, build_limb_model, limb_frames
+from models.numerics import FloatArray
+from models.opposing import (
+    PairBendModel,
+    opposing_reasons,
+    pair_bend_inverse,
+    pair_elongation_inverse,
+)
+from models.posture import reach_posture
+from models.reach import build_reach_model
+from models.robot import RobotModel
+from models.tendon import tendon_lengths
+
+__all__ = ["Reached", "describe_reach", "reach_goal"]
+
+
+class Reached(NamedTuple):
+    """Where a goal has led."""
+
+    coordinates: FloatArray | None
+    """(n, 3) segment coordinates [rad, rad, m]; None for a leg."""
+    joints: FloatArray | None
+    """(3,) joint angles of a leg [rad]; None for a limb."""
+    actuators: tuple[tuple[str, FloatArray], ...]
+    """What drives it: a name and lengths [m]; empty for a leg or a passive limb."""
+    tip: FloatArray
+    """(3,) tip or foot that is reached, hull frame [m]."""
+    error: float
+    """From there to the goal [m]."""
+    reasons: tuple[str, ...]
+    """Why it is not the goal, in words; empty where it is."""
+
+
+def reach_goal(
+    robot: RobotParameters,
+    limb: str,
+    goal: FloatArray,
+    direction: FloatArray | None = None,
+) -> Reached:
+    """Find how a limb's tip, or a leg's foot, gets to a point.
+
+    Args:
+        robot: its parameters.
+        limb: name of one of its limbs or legs.
+        goal: (3,) position, hull frame [m].
+        direction: (3,) where the tip is to point, hull frame; None: anywhere.
+
+    Raises:
+        ConfigError: there is no such limb or leg; or a direction that is zero, or that
+            this limb's closed form has no freedom for.
+    """
+    for number, leg in enumerate(robot.legs):
+        if leg.name == limb:
+            return _reach_with_leg(robot, number, goal, direction)
+    names = [part.name for part in robot.limbs]
+    if limb not in names:
+        known = ", ".join(names + [leg.name for leg in robot.legs])
+        raise ConfigError(
+            f"The robot {robot.name!r} has no limb or leg called {limb!r}. It has: "
+            f"{known}."
+        )
+    number = names.index(limb)
+    model = build_robot_model(robot)
+    base = model.pose_base_to_hull[number]
+    local = base[:3, :3].T @ (goal - base[:3, 3])
+    if direction is not None and not 0.0 < float(np.linalg.norm(direction)) < math.inf:
+        raise ConfigError("A direction needs a length above zero: give another.")
+    soft = robot.limbs[number]
+    pair = opposing_model(soft)
+    chain = _limb_model(soft, model, number)
+    if pair is None:
+        toward = None if direction is None else base[:3, :3].T @ direction
+        found = reach_posture(build_reach_model(chain), local, toward)
+        coordinates, reasons = found.coordinates, list(found.reasons)
+    elif direction is not None:
+        raise ConfigError(
+            f"The limb {limb!r} bends two segments oppositely: its direction follows "
+            "from the point. Leave the direction out."
+        )
+    elif isinstance(pair, PairBendModel):
+        coordinates = np.zeros((3, 3))
+        lengths = np.zeros(pair.pair.offset.shape[0] + pair.end.offset.shape[0])
+        target = np.concatenate([local, np.zeros(2)])
+        reasons = opposing_reasons(
+            pair_bend_inverse(pair, target, coordinates, lengths)
+        )
+    else:
+        coordinates, lengths = np.zeros((3, 3)), np.zeros(pair.pair.offset.shape[0] + 1)
+        status, _ = pair_elongation_inverse(pair, local, coordinates, lengths)
+        reasons = opposing_reasons(status)
+    frames = np.zeros((coordinates.shape[0] + 1, 4, 4))
+    limb_frames(chain, coordinates, frames)
+    tip = base[:3, :3] @ frames[-1, :3, 3] + base[:3, 3]
+    return Reached(
+        coordinates,
+        None,
+        _actuators(soft, model, number, coordinates),
+        tip,
+        float(np.linalg.norm(tip - goal)),
+        tuple(reasons),
+    )
+
+
+def describe_reach(robot: RobotParameters, limb: str, reached: Reached) -> list[str]:
+    """Say it in lines of text, millimetres and degrees."""
+    tip = ", ".join(f"{1e3 * value:.3f}" for value in reached.tip)
+    lines = [f"{robot.name} {limb}: tip at ({tip}) mm in the hull frame"]
+    if reached.reasons:
+        lines.append(
+            f"NOT REACHED, {1e3 * reached.error:.2f} mm off; the nearest point found: "
+            + "; ".join(reached.reasons)
+        )
+    if reached.joints is not None:
+        angles = ", ".join(f"{np.degrees(angle):.3f}" for angle in reached.joints)
+        lines.append(f"joints q1, q2, q3: {angles} degrees")
+    if reached.coordinates is not None:
+        soft = next(part for part in robot.limbs if part.name == limb)
+        for k, (x, y, extension) in enumerate(reached.coordinates):
+            lines.append(
+                f"segment {k + 1}: bend {np.degrees(math.hypot(x, y)):.3f} degrees "
+                f"towards {np.degrees(math.atan2(y, x)):.3f}, length "
+                f"{soft.segment_length_mm[k] + 1e3 * extension:.3f} mm"
+            )
+    for name, lengths in reached.actuators:
+        listed = ", ".join(f"{1e3 * length:.3f}" for length in lengths)
+        lines.append(f"{name}: {listed} mm")
+    return lines
+
+
+def _reach_with_leg(
+    robot: RobotParameters,
+    number: int,
+    goal: FloatArray,
+    direction: FloatArray | None,
+) -> Reached:
+    if direction is not None:
+        raise ConfigError("A leg's foot has no direction: leave the direction out.")
+    legs = leg_model(robot)
+    if legs is None:
+        raise ConfigError(f"The robot {robot.name!r} has no legs.")
+    base = legs.pose_leg_to_body[number]
+    joints, foot = np.zeros(3), np.zeros(3)
+    local = base[:3, :3].T @ (goal - base[:3, 3])
+    status = leg_inverse(legs, number, local, joints, foot)
+    leg_forward(legs, number, joints, foot)
+    tip = base[:3, :3] @ foot + base[:3, 3]
+    error = float(np.linalg.norm(tip - goal))
+    return Reached(None, joints, (), tip, error, tuple(leg_reasons(status)))
+
+
+def _limb_model(soft: LimbParameters, model: RobotModel, number: int) -> LimbModel:
+    """Limb with its limits; those of chambers as the largest box inside them."""
+    rows = slice(*model.limb_segment_start[number : number + 2])
+    bend, extension = model.bend_limit[rows].copy(), model.extension_range[rows].copy()
+    for k, chambers in enumerate(chamber_models(soft)):
+        if chambers is not None and not soft.opposing:
+            bend[k] = min(bend[k], 0.5 * inscribed_bend(chambers))
+            low, high = box_extension_range(chambers, bend[k])
+            extension[k] = max(low, extension[k, 0]), min(high, extension[k, 1])
+    return build_limb_model(
+        model.segment_length[rows],
+        model.segment_radius[rows],
+        bend,
+        extension,
+        limb_gaps(soft),
+        model.rest_coordinates[rows],
+    )
+
+
+def _actuators(
+    soft: LimbParameters, model: RobotModel, number: int, coordinates: FloatArray
+) -> tuple[tuple[str, FloatArray], ...]:
+    """Lengths of tendons or chambers for a posture."""
+    found: list[tuple[str, FloatArray]] = []
+    if soft.actuation == "tendons":
+        first, last = model.limb_tendon_start[number : number + 2]
+        lengths = np.zeros(last - first)
+        jacobian = np.zeros((last - first, coordinates.size))
+        tendon_lengths(model, number, coordinates, lengths, jacobian)
+        found.append(("tendon lengths", lengths))
+    for k, chambers in enumerate(chamber_models(soft)):
+        if chambers is not None:
+            lengths = np.zeros(chambers.offset.shape[0])
+            chamber_lengths(chambers, coordinates[k], lengths)
+            found.append((f"segment {k + 1}, chamber lengths", lengths))
+        elif soft.chambers:
+            whole = soft.segment_length_mm[k] * 1e-3 + coordinates[k, 2]
+            found.append((f"segment {k + 1}, chamber length", np.array([whole])))
+    return tuple(found)
