@@ -84,6 +84,10 @@ def reach(
         tuple[float, float, float] | None,
         typer.Option("--toward", help="Where the tip is to point, x y z, hull frame."),
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help="TOML of `limblink calibrate`: print pressures as well."),
+    ] = None,
 ) -> None:
     """Turn a wanted tip into bends, tendon or chamber lengths, or joint angles.
 
@@ -98,12 +102,16 @@ def reach(
     import numpy as np
 
     from app.config.robot import load_robot
-    from app.study.reach import describe_reach, reach_goal
+    from app.drivers.calibration import load_calibration
+    from app.study.reach import describe_pressures, describe_reach, reach_goal
 
     parameters = load_robot(robot)
     toward = None if direction is None else np.asarray(direction)
     reached = reach_goal(parameters, limb, np.asarray(goal) * 1e-3, toward)
-    for line in describe_reach(parameters, limb, reached):
+    lines = describe_reach(parameters, limb, reached)
+    if calibration is not None:
+        lines += describe_pressures(reached, load_calibration(calibration))
+    for line in lines:
         out.print(line, highlight=False)
     if reached.reasons:
         raise typer.Exit(1)

@@ -19,8 +19,14 @@ from app.config.kinematics import (
 )
 from app.config.limbs import LimbParameters
 from app.config.robot import RobotParameters, build_robot_model
+from app.drivers.calibration import (
+    ChamberCalibration,
+    build_hysteresis_model,
+    starting_plays,
+)
 from app.errors import ConfigError
 from models.chamber import box_extension_range, chamber_lengths, inscribed_bend
+from models.hysteresis import hysteresis_pressure
 from models.leg import leg_forward, leg_inverse, leg_reasons
 from models.limb import LimbModel, build_limb_model, limb_frames
 from models.numerics import FloatArray
@@ -35,7 +41,7 @@ from models.reach import build_reach_model
 from models.robot import RobotModel
 from models.tendon import tendon_lengths
 
-__all__ = ["Reached", "describe_reach", "reach_goal"]
+__all__ = ["Reached", "describe_pressures", "describe_reach", "reach_goal"]
 
 
 class Reached(NamedTuple):
@@ -148,6 +154,36 @@ def describe_reach(robot: RobotParameters, limb: str, reached: Reached) -> list[
     for name, lengths in reached.actuators:
         listed = ", ".join(f"{1e3 * length:.3f}" for length in lengths)
         lines.append(f"{name}: {listed} mm")
+    return lines
+
+
+def describe_pressures(reached: Reached, calibration: ChamberCalibration) -> list[str]:
+    """Say which pressures give the chamber lengths, filled from empty.
+
+    Args:
+        reached: a posture of a limb with chambers.
+        calibration: of a chamber; all are taken to be like it.
+
+    Raises:
+        ConfigError: the limb has no chambers.
+    """
+    model = build_hysteresis_model(calibration)
+    plays = starting_plays(calibration, 0.0)
+    low, high = calibration.pressure_range_kpa
+    lines = []
+    for name, lengths in reached.actuators:
+        if "chamber" not in name:
+            continue
+        pressures = [
+            1e-3 * hysteresis_pressure(model, float(length), plays)
+            for length in lengths
+        ]
+        listed = ", ".join(f"{pressure:.2f}" for pressure in pressures)
+        outside = any(not low <= pressure <= high for pressure in pressures)
+        note = f" (outside the {low:g} to {high:g} kPa measured)" if outside else ""
+        lines.append(f"{name.replace('length', 'pressure')}: {listed} kPa{note}")
+    if not lines:
+        raise ConfigError("This limb has no chambers: leave the calibration out.")
     return lines
 
 

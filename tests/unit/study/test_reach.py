@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from app.config.robot import build_robot_model, load_robot
+from app.drivers.calibration import calibrate
 from app.errors import ConfigError
-from app.study.reach import describe_reach, reach_goal
+from app.study.reach import describe_pressures, describe_reach, reach_goal
 from models.limb import limb_frames, limb_model_of_robot
 
 GOALS = [
@@ -64,3 +65,21 @@ def test_a_wrong_question_is_refused(robot, limb, direction, said):
     toward = None if direction is None else np.array(direction)
     with pytest.raises(ConfigError, match=said):
         reach_goal(load_robot(robot), limb, np.array([0.3, 0.0, -0.3]), toward)
+
+
+def test_chamber_lengths_become_pressures_by_a_calibration(tmp_path):
+    pressure = np.concatenate([np.linspace(0, 60, 61), np.linspace(59, 0, 60)])
+    rows = [f"{p:.3f},{100.0 + 0.8 * p:.4f}" for p in pressure]
+    samples = tmp_path / "chamber.csv"
+    samples.write_text("pressure_kpa,length_mm\n" + "\n".join(rows))
+    fitted = calibrate(samples, tmp_path / "chamber.toml")
+    reached = reach_goal(load_robot("rov-arm"), "arm", np.array([0.055, 0.035, -0.435]))
+    lines = describe_pressures(reached, fitted)
+    assert len(lines) == 3
+    first = [float(x) for x in lines[0].split(":")[1].split("kPa")[0].split(",")]
+    expected = (1e3 * reached.actuators[0][1] - 100.0) / 0.8
+    assert np.allclose(first, expected, atol=0.5)
+    assert "outside" in lines[2]  # 89.7 mm is shorter than any sample
+    hand = reach_goal(load_robot("ursula"), "grasper", np.array([0.56, -0.1, -0.15]))
+    with pytest.raises(ConfigError, match="no chambers"):
+        describe_pressures(hand, fitted)
