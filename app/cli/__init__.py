@@ -9,7 +9,14 @@ from pathlib import Path
 import typer
 from rich.text import Text
 
-from app.cli import drive, files, kinematics, lists, processes  # noqa: F401  they add commands
+from app.cli import (  # noqa: F401  they add their commands
+    drive,
+    files,
+    kinematics,
+    legs,
+    lists,
+    processes,
+)
 from app.cli.options import application, err
 from app.errors import LimblinkError
 
