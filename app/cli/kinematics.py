@@ -1,11 +1,16 @@
 """Before a drive: what a limb reaches, and what its chambers do under pressure."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.options import Seed, application, out
+from app.errors import ConfigError
+
+if TYPE_CHECKING:
+    from app.config.robot import RobotParameters
+    from app.study.reach import Reached
 
 __all__ = ["calibrate", "reach", "workspace"]
 
@@ -88,6 +93,16 @@ def reach(
         Path | None,
         typer.Option(help="TOML of `limblink calibrate`: print pressures as well."),
     ] = None,
+    emet: Annotated[
+        bool, typer.Option("--emet", help="Print the bends as Emet 2023 counts too.")
+    ] = False,
+    jacobian: Annotated[
+        Path | None, typer.Option(help="CSV to write the tip's Jacobian into.")
+    ] = None,
+    with_body: Annotated[
+        bool,
+        typer.Option("--with-body", help="On legs: move the body over its feet too."),
+    ] = False,
 ) -> None:
     """Turn a wanted tip into bends, tendon or chamber lengths, or joint angles.
 
@@ -97,21 +112,60 @@ def reach(
 
       limblink reach silver2 port-front --tip 300 400 -200
 
+      limblink reach silver2 arm --tip 380 0 -190 --with-body
+
     Ends with status 1 where the tip cannot get there; the nearest point is shown.
     """
     import numpy as np
 
     from app.config.robot import load_robot
-    from app.drivers.calibration import load_calibration
-    from app.study.reach import describe_pressures, describe_reach, reach_goal
+    from app.study.body import reach_over_feet
+    from app.study.reach import reach_goal
 
-    parameters = load_robot(robot)
-    toward = None if direction is None else np.asarray(direction)
-    reached = reach_goal(parameters, limb, np.asarray(goal) * 1e-3, toward)
-    lines = describe_reach(parameters, limb, reached)
-    if calibration is not None:
-        lines += describe_pressures(reached, load_calibration(calibration))
+    parameters, tip = load_robot(robot), np.asarray(goal) * 1e-3
+    if with_body:
+        if direction is not None or calibration or emet or jacobian:
+            raise ConfigError("--with-body goes with --tip alone: leave others out.")
+        lines, done = reach_over_feet(parameters, limb, tip)
+    else:
+        toward = None if direction is None else np.asarray(direction)
+        reached = reach_goal(parameters, limb, tip, toward)
+        lines = _reach_lines(parameters, limb, reached, calibration, emet=emet)
+        done = not reached.reasons
+        if jacobian is not None:
+            from app.study.jacobian import write_jacobian
+
+            write_jacobian(parameters, limb, reached, jacobian)
+            lines.append(f"Wrote {jacobian}")
     for line in lines:
         out.print(line, highlight=False)
-    if reached.reasons:
+    if not done:
         raise typer.Exit(1)
+
+
+def _reach_lines(
+    robot: "RobotParameters",
+    limb: str,
+    reached: "Reached",
+    calibration: Path | None,
+    *,
+    emet: bool,
+) -> list[str]:
+    from app.drivers.calibration import load_calibration
+    from app.study.reach import (
+        describe_in_emets_convention,
+        describe_pressures,
+        describe_reach,
+    )
+
+    lines = describe_reach(robot, limb, reached)
+    soft = next((part for part in robot.limbs if part.name == limb), None)
+    if soft is None:
+        if emet or calibration is not None:
+            raise ConfigError("A leg has no bends and no chambers: leave these out.")
+        return lines
+    if emet:
+        lines += describe_in_emets_convention(soft, reached)
+    if calibration is not None:
+        lines += describe_pressures(soft, reached, load_calibration(calibration))
+    return lines

@@ -25,7 +25,13 @@ from app.drivers.calibration import (
     starting_plays,
 )
 from app.errors import ConfigError
-from models.chamber import box_extension_range, chamber_lengths, inscribed_bend
+from models.chamber import (
+    box_extension_range,
+    chamber_lengths,
+    inscribed_bend,
+    proximal_pressure,
+)
+from models.conventions import emet_of_coordinates
 from models.hysteresis import hysteresis_pressure
 from models.leg import leg_forward, leg_inverse, leg_reasons
 from models.limb import LimbModel, build_limb_model, limb_frames
@@ -41,7 +47,14 @@ from models.reach import build_reach_model
 from models.robot import RobotModel
 from models.tendon import tendon_lengths
 
-__all__ = ["Reached", "describe_pressures", "describe_reach", "reach_goal"]
+__all__ = [
+    "Reached",
+    "describe_in_emets_convention",
+    "describe_pressures",
+    "describe_reach",
+    "limb_model",
+    "reach_goal",
+]
 
 
 class Reached(NamedTuple):
@@ -97,7 +110,7 @@ def reach_goal(
         raise ConfigError("A direction needs a length above zero: give another.")
     soft = robot.limbs[number]
     pair = opposing_model(soft)
-    chain = _limb_model(soft, model, number)
+    chain = limb_model(soft, model, number)
     if pair is None:
         toward = None if direction is None else base[:3, :3].T @ direction
         found = reach_posture(build_reach_model(chain), local, toward)
@@ -157,34 +170,56 @@ def describe_reach(robot: RobotParameters, limb: str, reached: Reached) -> list[
     return lines
 
 
-def describe_pressures(reached: Reached, calibration: ChamberCalibration) -> list[str]:
+def describe_pressures(
+    soft: LimbParameters, reached: Reached, calibration: ChamberCalibration
+) -> list[str]:
     """Say which pressures give the chamber lengths, filled from empty.
 
+    The first segment of an opposing pair gets a p + b of what the same length takes in
+    the second one (Liu 2020 eq. 1g).
+
     Args:
-        reached: a posture of a limb with chambers.
+        soft: a limb with chambers.
+        reached: a posture of it.
         calibration: of a chamber; all are taken to be like it.
 
     Raises:
         ConfigError: the limb has no chambers.
     """
+    if not soft.chambers:
+        raise ConfigError(
+            f"The limb {soft.name!r} has no chambers: leave the calibration out."
+        )
     model = build_hysteresis_model(calibration)
     plays = starting_plays(calibration, 0.0)
     low, high = calibration.pressure_range_kpa
     lines = []
-    for name, lengths in reached.actuators:
-        if "chamber" not in name:
-            continue
+    for k, (name, lengths) in enumerate(reached.actuators):
         pressures = [
-            1e-3 * hysteresis_pressure(model, float(length), plays)
-            for length in lengths
+            hysteresis_pressure(model, float(length), plays) for length in lengths
         ]
-        listed = ", ".join(f"{pressure:.2f}" for pressure in pressures)
-        outside = any(not low <= pressure <= high for pressure in pressures)
+        if soft.opposing and k == 0:
+            gain = soft.opposing_pressure_gain
+            offset = soft.opposing_pressure_offset_kpa * 1e3
+            pressures = [proximal_pressure(gain, offset, p2) for p2 in pressures]
+        listed = ", ".join(f"{1e-3 * pressure:.2f}" for pressure in pressures)
+        outside = any(not low <= 1e-3 * pressure <= high for pressure in pressures)
         note = f" (outside the {low:g} to {high:g} kPa measured)" if outside else ""
         lines.append(f"{name.replace('length', 'pressure')}: {listed} kPa{note}")
-    if not lines:
-        raise ConfigError("This limb has no chambers: leave the calibration out.")
     return lines
+
+
+def describe_in_emets_convention(soft: LimbParameters, reached: Reached) -> list[str]:
+    """Say the bends as Emet 2023 counts them, each φ from the segment before."""
+    if reached.coordinates is None:
+        return []
+    rest = np.asarray(soft.segment_length_mm) * 1e-3
+    bend, direction, length = emet_of_coordinates(reached.coordinates, rest)
+    return [
+        f"segment {k + 1} as Emet counts: bend {np.degrees(bend[k]):.3f} degrees, "
+        f"direction {np.degrees(direction[k]):.3f}, length {1e3 * length[k]:.3f} mm"
+        for k in range(rest.size)
+    ]
 
 
 def _reach_with_leg(
@@ -208,8 +243,14 @@ def _reach_with_leg(
     return Reached(None, joints, (), tip, error, tuple(leg_reasons(status)))
 
 
-def _limb_model(soft: LimbParameters, model: RobotModel, number: int) -> LimbModel:
-    """Limb with its limits; those of chambers as the largest box inside them."""
+def limb_model(soft: LimbParameters, model: RobotModel, number: int) -> LimbModel:
+    """Make a limb with its limits; those of chambers as the largest box inside them.
+
+    Args:
+        soft: its parameters.
+        model: the robot's.
+        number: index of the limb.
+    """
     rows = slice(*model.limb_segment_start[number : number + 2])
     bend, extension = model.bend_limit[rows].copy(), model.extension_range[rows].copy()
     for k, chambers in enumerate(chamber_models(soft)):

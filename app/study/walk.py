@@ -150,16 +150,16 @@ def draw_walk(walk: Walk, out: Path) -> None:
     above, height, order = figure.subplots(1, 3)
     for leg, name in enumerate(walk.names):
         x, y, z = 1e3 * paths[:, leg].T
+        side = "left" if y[0] > 0.0 else "right"  # towards the middle
         above.plot(y, x)
-        above.annotate(name, (y[0], x[0]))
-        height.plot(cycle, z - z.min(), label=name)
+        above.text(y[0], x.mean(), f"  {name}  ", horizontalalignment=side)
+        height.plot(cycle, z - z.min())
         for start, length in _spans(standing[:, leg], cycle):
-            order.broken_barh([(start, length)], (leg - 0.4, 0.8))
+            order.broken_barh([(start, length)], (leg - 0.4, 0.8), facecolors=f"C{leg}")
     above.set(xlabel="to port [mm]", ylabel="to the bow [mm]", title="feet from above")
     above.invert_xaxis()
     above.set_aspect("equal")
     height.set(xlabel="cycle", ylabel="above the ground [mm]", title="foot height")
-    height.legend(fontsize="small")
     order.set(xlabel="cycle", title="feet that stand")
     order.set_yticks(range(count), walk.names)
     try:

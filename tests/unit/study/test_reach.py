@@ -6,7 +6,14 @@ import pytest
 from app.config.robot import build_robot_model, load_robot
 from app.drivers.calibration import calibrate
 from app.errors import ConfigError
-from app.study.reach import describe_pressures, describe_reach, reach_goal
+from app.study.body import reach_over_feet
+from app.study.jacobian import tip_jacobian, write_jacobian
+from app.study.reach import (
+    describe_in_emets_convention,
+    describe_pressures,
+    describe_reach,
+    reach_goal,
+)
 from models.limb import limb_frames, limb_model_of_robot
 
 GOALS = [
@@ -74,12 +81,69 @@ def test_chamber_lengths_become_pressures_by_a_calibration(tmp_path):
     samples.write_text("pressure_kpa,length_mm\n" + "\n".join(rows))
     fitted = calibrate(samples, tmp_path / "chamber.toml")
     reached = reach_goal(load_robot("rov-arm"), "arm", np.array([0.055, 0.035, -0.435]))
-    lines = describe_pressures(reached, fitted)
+    arm = load_robot("rov-arm").limbs[0]
+    lines = describe_pressures(arm, reached, fitted)
     assert len(lines) == 3
-    first = [float(x) for x in lines[0].split(":")[1].split("kPa")[0].split(",")]
-    expected = (1e3 * reached.actuators[0][1] - 100.0) / 0.8
-    assert np.allclose(first, expected, atol=0.5)
+    second = _numbers(lines[1])
+    expected = (1e3 * reached.actuators[1][1] - 100.0) / 0.8
+    assert np.allclose(second, expected, atol=0.5)
     assert "outside" in lines[2]  # 89.7 mm is shorter than any sample
-    hand = reach_goal(load_robot("ursula"), "grasper", np.array([0.56, -0.1, -0.15]))
     with pytest.raises(ConfigError, match="no chambers"):
-        describe_pressures(hand, fitted)
+        describe_pressures(load_robot("ursula").limbs[0], reached, fitted)
+    # Liu 2020 eq. 1g: p1 = 1.02 p2 - 0.89 kPa for the same length
+    silver2 = load_robot("silver2")
+    reached = reach_goal(silver2, "arm", np.array([0.3, 0.1, -0.2]))
+    lines = describe_pressures(silver2.limbs[0], reached, fitted)
+    first, second = _numbers(lines[0]), _numbers(lines[1])
+    assert np.allclose(first, 1.02 * second - 0.89, atol=0.02)
+
+
+def _numbers(line):
+    return np.array([float(x) for x in line.split(":")[1].split("kPa")[0].split(",")])
+
+
+def test_emets_directions_count_from_the_segment_before():
+    robot = load_robot("ursula")
+    reached = reach_goal(robot, "grasper", np.array([0.56, -0.1, -0.15]))
+    lines = describe_in_emets_convention(robot.limbs[0], reached)
+    towards = np.degrees(np.arctan2(*reached.coordinates[:, 1::-1].T))
+    said = [float(line.split("direction ")[1].split(",")[0]) for line in lines]
+    turned = (towards[1] - towards[0] + 180.0) % 360.0 - 180.0
+    assert np.allclose(said, [towards[0], turned], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("robot", "limb", "goal", "shape", "rank"),
+    [
+        # two segments without torsion leave one twist of the tip out, in any posture
+        ("ursula", "grasper", (0.56, -0.1, -0.15), (6, 6), 5),
+        ("silver2", "port-front", (0.3, 0.4, -0.2), (3, 3), 3),
+        ("snake", "body", (0.9, 0.1, 0.0), (6, 12), 6),
+    ],
+)
+def test_the_jacobian_is_written_as_a_table(robot, limb, goal, shape, rank, tmp_path):
+    parameters = load_robot(robot)
+    reached = reach_goal(parameters, limb, np.array(goal))
+    rows, columns, matrix = tip_jacobian(parameters, limb, reached)
+    assert matrix.shape == shape == (len(rows), len(columns))
+    assert np.isfinite(matrix).all()
+    assert np.linalg.matrix_rank(matrix) == rank
+    path = tmp_path / "jacobian.csv"
+    write_jacobian(parameters, limb, reached, path)
+    read = [line.split(",") for line in path.read_text().splitlines()]
+    assert read[0] == ["", *columns]
+    assert np.array_equal(np.array(read)[1:, 1:].astype(float), matrix)
+
+
+def test_the_legs_move_the_body_where_the_arm_alone_is_too_short():
+    robot = load_robot("silver2")
+    goal = np.array([0.4, 0.0, -0.2])
+    assert reach_goal(robot, "arm", goal).error > 0.05
+    lines, done = reach_over_feet(robot, "arm", goal)
+    assert done
+    assert not any("NOT" in line for line in lines)
+    lines, done = reach_over_feet(robot, "arm", np.array([1.2, 0.0, -0.2]))
+    assert not done
+    assert "walk nearer" in lines[-1]
+    with pytest.raises(ConfigError, match="no legs"):
+        reach_over_feet(load_robot("ursula"), "grasper", goal)
