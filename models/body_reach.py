@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 
 from models.gait import support_margin
 from models.leg import LegModel, leg_inverse, narrow_joint_range
+from models.lie import rotation_exp
 from models.numerics import FloatArray, IntArray
 from models.stance import stance_joints
 
@@ -130,10 +131,8 @@ def _cross_matrix(vector: FloatArray) -> FloatArray:
 
 def _moved(pose: FloatArray, step: FloatArray) -> FloatArray:
     """The pose after a motion (turn, shift) in its own frame."""
-    angle = float(np.linalg.norm(step[:3]))
-    spin = _cross_matrix(step[:3])
-    square = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2  # (1 - cos a)/a²
-    turn = np.eye(3) + np.sinc(angle / np.pi) * spin + square * spin @ spin
+    turn = np.empty((3, 3))
+    rotation_exp(step[:3], turn)
     following = pose.copy()
     following[:3, :3] = pose[:3, :3] @ turn
     following[:3, 3] += pose[:3, :3] @ step[3:]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.config.robot import RobotParameters
     from app.study.reach import Reached
 
-__all__ = ["calibrate", "reach", "workspace"]
+__all__ = ["calibrate", "pose", "reach", "workspace"]
 
 
 @application.command()
@@ -140,6 +140,55 @@ def reach(
     for line in lines:
         out.print(line, highlight=False)
     if not done:
+        raise typer.Exit(1)
+
+
+@application.command()
+def pose(
+    robot: Annotated[str, typer.Argument(help="A shipped name or a TOML file.")],
+    limb: Annotated[str, typer.Argument(help="Name of one of its limbs or legs.")],
+    values: Annotated[
+        list[float],
+        typer.Argument(help="Tendon or chamber lengths [mm], or joint angles [deg]."),
+    ],
+    shape: Annotated[
+        Path | None, typer.Option(help="CSV to write points along the limb into.")
+    ] = None,
+    emet: Annotated[
+        bool, typer.Option("--emet", help="Print the bends as Emet 2023 counts too.")
+    ] = False,
+) -> None:
+    """Find where a limb or leg is from its lengths or angles: `reach` backwards.
+
+    [bold]Examples[/]
+
+      limblink pose silver2 port-front -- -35.7 28.0 128.6
+
+      limblink pose rov-arm arm 116 115 100 116 115 100 90 --shape arm.csv
+
+    Ends with status 1 where no posture has these lengths together.
+    """
+    import numpy as np
+
+    from app.config.robot import load_robot
+    from app.study.pose import limb_pose, write_shape
+    from app.study.reach import describe_in_emets_convention, describe_reach
+
+    parameters = load_robot(robot)
+    is_leg = any(leg.name == limb for leg in parameters.legs)
+    scaled = np.radians(values) if is_leg else 1e-3 * np.asarray(values)
+    found = limb_pose(parameters, limb, scaled)
+    lines = describe_reach(parameters, limb, found._replace(reasons=()))
+    if emet and not is_leg:
+        soft = next(part for part in parameters.limbs if part.name == limb)
+        lines += describe_in_emets_convention(soft, found)
+    if shape is not None:
+        write_shape(parameters, limb, found, shape)
+        lines.append(f"Wrote {shape}")
+    lines += [f"NOT AS GIVEN: {reason}" for reason in found.reasons]
+    for line in lines:
+        out.print(line, highlight=False)
+    if found.reasons:
         raise typer.Exit(1)
 
 

@@ -26,7 +26,6 @@ __all__ = [
     "move",
     "pose_along",
     "sweep",
-    "tint",
 ]
 
 Color = tuple[float, float, float, float]
@@ -77,11 +76,6 @@ def move(mesh: Mesh, pose: FloatArray) -> Mesh:
         position=mesh.position @ rotation.T + pose[:3, 3],
         normal=mesh.normal @ rotation.T,
     )
-
-
-def tint(mesh: Mesh, color: Color) -> Mesh:
-    """Give a whole mesh one colour."""
-    return mesh._replace(color=np.tile(np.asarray(color), (mesh.position.shape[0], 1)))
 
 
 def pose_along(position: ArrayLike, direction: ArrayLike) -> FloatArray:

@@ -49,11 +49,13 @@ from models.tendon import tendon_lengths
 
 __all__ = [
     "Reached",
+    "actuator_lengths",
     "describe_in_emets_convention",
     "describe_pressures",
     "describe_reach",
     "limb_model",
     "reach_goal",
+    "tip_in_hull",
 ]
 
 
@@ -131,13 +133,11 @@ def reach_goal(
         coordinates, lengths = np.zeros((3, 3)), np.zeros(pair.pair.offset.shape[0] + 1)
         status, _ = pair_elongation_inverse(pair, local, coordinates, lengths)
         reasons = opposing_reasons(status)
-    frames = np.zeros((coordinates.shape[0] + 1, 4, 4))
-    limb_frames(chain, coordinates, frames)
-    tip = base[:3, :3] @ frames[-1, :3, 3] + base[:3, 3]
+    tip = tip_in_hull(chain, model, number, coordinates)
     return Reached(
         coordinates,
         None,
-        _actuators(soft, model, number, coordinates),
+        actuator_lengths(soft, model, number, coordinates),
         tip,
         float(np.linalg.norm(tip - goal)),
         tuple(reasons),
@@ -268,10 +268,27 @@ def limb_model(soft: LimbParameters, model: RobotModel, number: int) -> LimbMode
     )
 
 
-def _actuators(
+def tip_in_hull(
+    chain: LimbModel, model: RobotModel, number: int, coordinates: FloatArray
+) -> FloatArray:
+    """(3,) tip of limb `number` in the hull frame [m]."""
+    frames = np.zeros((coordinates.shape[0] + 1, 4, 4))
+    limb_frames(chain, coordinates, frames)
+    base = model.pose_base_to_hull[number]
+    return np.asarray(base[:3, :3] @ frames[-1, :3, 3] + base[:3, 3])
+
+
+def actuator_lengths(
     soft: LimbParameters, model: RobotModel, number: int, coordinates: FloatArray
 ) -> tuple[tuple[str, FloatArray], ...]:
-    """Lengths of tendons or chambers for a posture."""
+    """Lengths of tendons or chambers for a posture, with a name for each group [m].
+
+    Args:
+        soft: the limb's parameters.
+        model: the robot's.
+        number: index of the limb.
+        coordinates: (n, 3) segment coordinates [rad, rad, m].
+    """
     found: list[tuple[str, FloatArray]] = []
     if soft.actuation == "tendons":
         first, last = model.limb_tendon_start[number : number + 2]
