@@ -1,7 +1,6 @@
 """A console that holds its GIL for 5 s, in motion: loop and link do not notice."""
 
 import ctypes
-import os
 import subprocess
 from pathlib import Path
 
@@ -20,23 +19,23 @@ STALL_S = 5
 
 
 def start_witness() -> subprocess.Popen[str]:
-    """Start cyclictest beside the loop, on its core and just below its priority."""
+    """Start cyclictest on every core, just below the loop's priority."""
     return subprocess.Popen(
-        f"cyclictest -q -m -t1 -p79 -i1000 -h500000 -D{STALL_S} "
-        f"-a{max(os.sched_getaffinity(0))}".split(),
+        f"cyclictest -q -m -S -p79 -i1000 -h500000 -D{STALL_S + 3}".split(),
         stdout=subprocess.PIPE,
         text=True,
     )
 
 
 def lost_by(witness: subprocess.Popen[str]) -> float:
-    """Milliseconds that the witness was late by, where it was late by more than one."""
+    """Milliseconds that the witness was late by, where it was late by most of one."""
     lost = 0.0
     output, _ = witness.communicate(timeout=20)
     for line in output.splitlines():
         words = line.split()
-        if len(words) == 2 and words[0].isdigit() and int(words[0]) >= 900:
-            lost += int(words[1]) * int(words[0]) / 1e3
+        if len(words) > 1 and all(word.isdigit() for word in words):
+            late_us, counts = int(words[0]), map(int, words[1:])
+            lost += sum(counts) * late_us / 1e3 if late_us >= 700 else 0.0
     assert "Histogram" in output
     return lost
 
@@ -54,22 +53,25 @@ def test_a_console_that_holds_the_gil_stalls_nobody_else(
         qtbot.waitUntil(
             lambda: bool(view.state.source_fresh[Source.CONSOLE] == 1), timeout=20_000
         )
+        witness = start_witness()
+        qtbot.wait(1000)  # it is there before the stall, and after it
         statistics = view.blocks.statistics
         statistics.refresh()
         overruns = int(statistics.local.overruns[0])
         tick = int(view.state.tick[0])
-        witness = start_witness()
         ctypes.PyDLL(None).sleep(STALL_S)  # PyDLL keeps the GIL
         state = view.state
-        lost = lost_by(witness)
-        assert int(state.tick[0]) - tick > 990 * STALL_S - lost
+        statistics.refresh()
+        ticks = int(state.tick[0]) - tick
+        overruns = int(statistics.local.overruns[0]) - overruns
         assert state.source_fresh[Source.CONSOLE] == 0
         assert state.source_age_ns[Source.CONSOLE] > 4000 * NS_PER_MS
         assert state.active_source[0] == Source.SCRIPT
         assert view.health.robot_state[0] == RobotState.ACTIVE
         assert view.health.command_age_ms[0] < 500.0
-        statistics.refresh()
-        # none but those that the machine itself loses, which the witness sees only
-        # where they meet it: a loop that waited for this window would lose all 5000
-        assert int(statistics.local.overruns[0]) - overruns <= lost + 10
+        # none but those that the machine itself loses: a loop that waited for this
+        # window would have lost all 5000
+        lost = lost_by(witness)
+        assert overruns <= lost
+        assert ticks > 990 * STALL_S - lost
         window.close()
