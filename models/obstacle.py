@@ -6,6 +6,7 @@ does, as in the middle of a solid.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ class ObstacleModel(NamedTuple):
 
 
 def build_obstacle_model(
-    obstacles: list[tuple[str, ArrayLike, ArrayLike]],
+    obstacles: Sequence[tuple[str, ArrayLike, ArrayLike]],
 ) -> ObstacleModel:
     """Build obstacles from (kind, pose, size) each.
 

@@ -192,6 +192,35 @@ def _step_status(
 
 
 @kernel
+def _follow(
+    model: ReachModel,
+    goal: FloatArray,
+    pointing: int,
+    period: float,
+    data: ReachData,
+    coordinates_out: FloatArray,
+) -> int:
+    """One step within all limits towards the goal, data.push in the spare freedom."""
+    left = _advance(
+        model,
+        goal,
+        pointing,
+        model.limb.tip_speed_limit[0] * period,
+        period,
+        min(_REST_RATE * period, 1.0),
+        np.inf,
+        _REST_WAY,
+        _BASE_DAMPING,
+        model.mean_length,
+        data,
+        coordinates_out,
+    )
+    if not left < np.inf:
+        return REACH_NOT_FINITE
+    return _step_status(model, pointing, left, period, data)
+
+
+@kernel
 def reach_step(
     model: ReachModel,
     goal: FloatArray,
@@ -223,23 +252,7 @@ def reach_step(
     for k in range(limb.segment_length.size):
         for j in range(3):
             data.push[k, j] = limb.rest_coordinates[k, j] - coordinates_out[k, j]
-    left = _advance(
-        model,
-        goal,
-        pointing,
-        limb.tip_speed_limit[0] * period,
-        period,
-        min(_REST_RATE * period, 1.0),
-        np.inf,
-        _REST_WAY,
-        _BASE_DAMPING,
-        model.mean_length,
-        data,
-        coordinates_out,
-    )
-    if not left < np.inf:
-        return REACH_NOT_FINITE
-    return _step_status(model, pointing, left, period, data)
+    return _follow(model, goal, pointing, period, data, coordinates_out)
 
 
 @kernel
@@ -270,25 +283,8 @@ def reach_step_clear(
     Returns:
         As `reach_step`.
     """
-    limb = model.limb
     _wish(model, obstacles, margin, _AWAY_GAIN, coordinates_out, clearance, data)
-    left = _advance(
-        model,
-        goal,
-        pointing,
-        limb.tip_speed_limit[0] * period,
-        period,
-        min(_REST_RATE * period, 1.0),
-        np.inf,
-        _REST_WAY,
-        _BASE_DAMPING,
-        model.mean_length,
-        data,
-        coordinates_out,
-    )
-    if not left < np.inf:
-        return REACH_NOT_FINITE
-    return _step_status(model, pointing, left, period, data)
+    return _follow(model, goal, pointing, period, data, coordinates_out)
 
 
 @kernel

@@ -99,6 +99,13 @@ def reach(
     jacobian: Annotated[
         Path | None, typer.Option(help="CSV to write the tip's Jacobian into.")
     ] = None,
+    avoid: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Keep clear of sphere:x,y,z,radius, cylinder:x,y,z,radius,height, "
+            "box:x,y,z,length,width,height or plane:z [mm]; may be repeated."
+        ),
+    ] = None,
     with_body: Annotated[
         bool,
         typer.Option("--with-body", help="On legs: move the body over its feet too."),
@@ -112,6 +119,8 @@ def reach(
 
       limblink reach silver2 port-front --tip 300 400 -200
 
+      limblink reach ursula grasper --tip 560 -100 -150 --avoid sphere:300,-90,-40,30
+
       limblink reach silver2 arm --tip 380 0 -190 --with-body
 
     Ends with status 1 where the tip cannot get there; the nearest point is shown.
@@ -120,16 +129,17 @@ def reach(
 
     from app.config.robot import load_robot
     from app.study.body import reach_over_feet
-    from app.study.reach import reach_goal
+    from app.study.reach import reach_goal, read_obstacle
 
     parameters, tip = load_robot(robot), np.asarray(goal) * 1e-3
     if with_body:
-        if direction is not None or calibration or emet or jacobian:
+        if direction is not None or calibration or emet or jacobian or avoid:
             raise ConfigError("--with-body goes with --tip alone: leave others out.")
         lines, done = reach_over_feet(parameters, limb, tip)
     else:
         toward = None if direction is None else np.asarray(direction)
-        reached = reach_goal(parameters, limb, tip, toward)
+        obstacles = [read_obstacle(text) for text in avoid or []]
+        reached = reach_goal(parameters, limb, tip, toward, obstacles)
         lines = _reach_lines(parameters, limb, reached, calibration, emet=emet)
         done = not reached.reasons
         if jacobian is not None:

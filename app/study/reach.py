@@ -7,6 +7,7 @@ Chambers of other arms count by the largest box of bend and extension inside the
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from models.hysteresis import hysteresis_pressure
 from models.leg import leg_forward, leg_inverse, leg_reasons
 from models.limb import LimbModel, build_limb_model, limb_frames
 from models.numerics import FloatArray
+from models.obstacle import ObstacleModel, build_obstacle_model
 from models.opposing import (
     PairBendModel,
     opposing_reasons,
@@ -55,8 +57,11 @@ __all__ = [
     "describe_reach",
     "limb_model",
     "reach_goal",
+    "read_obstacle",
     "tip_in_hull",
 ]
+
+_MARGIN = 0.02  # [m] that a limb is to keep from obstacles
 
 
 class Reached(NamedTuple):
@@ -74,6 +79,41 @@ class Reached(NamedTuple):
     """From there to the goal [m]."""
     reasons: tuple[str, ...]
     """Why it is not the goal, in words; empty where it is."""
+    clearance: float = math.inf
+    """Least distance of the limb's skin to the obstacles; below 0 inside [m]."""
+
+
+def read_obstacle(text: str) -> tuple[str, FloatArray, FloatArray]:
+    """Read an obstacle as the command line gives it, in the hull frame.
+
+    Args:
+        text: `sphere:x,y,z,radius`, `cylinder:x,y,z,radius,height` (upright),
+            `box:x,y,z,length,width,height` or `plane:z` (all below it) [mm].
+
+    Returns:
+        Kind, (3,) position [m] and sizes as models/obstacle has them [m].
+
+    Raises:
+        ConfigError: not of that form.
+    """
+    kind, _, numbers = text.partition(":")
+    counts = {"plane": 0, "sphere": 1, "cylinder": 2, "box": 3}
+    try:
+        values = np.array([float(x) for x in numbers.split(",")]) * 1e-3
+    except ValueError:
+        values = np.full(1, math.nan)
+    place = 1 if kind == "plane" else 3
+    if kind not in counts or values.size != place + counts[kind]:
+        values = np.full(1, math.nan)
+    if not np.isfinite(values).all() or np.any(values[place:] <= 0.0):
+        raise ConfigError(
+            f"--avoid {text}: write sphere:x,y,z,radius, cylinder:x,y,z,radius,height, "
+            "box:x,y,z,length,width,height or plane:z, in mm, sizes above zero."
+        )
+    position = np.array([0.0, 0.0, values[0]]) if place == 1 else values[:3]
+    sizes = values[place:]
+    halved = {"cylinder": (1.0, 0.5), "box": (0.5, 0.5, 0.5)}
+    return kind, position, sizes * halved.get(kind, 1.0)
 
 
 def reach_goal(
@@ -81,6 +121,7 @@ def reach_goal(
     limb: str,
     goal: FloatArray,
     direction: FloatArray | None = None,
+    obstacles: Sequence[tuple[str, FloatArray, FloatArray]] = (),
 ) -> Reached:
     """Find how a limb's tip, or a leg's foot, gets to a point.
 
@@ -89,14 +130,20 @@ def reach_goal(
         limb: name of one of its limbs or legs.
         goal: (3,) position, hull frame [m].
         direction: (3,) where the tip is to point, hull frame; None: anywhere.
+        obstacles: that all of the limb is to keep clear of, as `read_obstacle` gives.
 
     Raises:
-        ConfigError: there is no such limb or leg; or a direction that is zero, or that
-            this limb's closed form has no freedom for.
+        ConfigError: there is no such limb or leg; or a direction or obstacles that it
+            has no freedom for.
     """
     for number, leg in enumerate(robot.legs):
         if leg.name == limb:
-            return _reach_with_leg(robot, number, goal, direction)
+            if direction is not None or obstacles:
+                raise ConfigError(
+                    "A leg has as many joints as its foot has coordinates: leave the "
+                    "direction and the obstacles out."
+                )
+            return _reach_with_leg(robot, number, goal)
     names = [part.name for part in robot.limbs]
     if limb not in names:
         known = ", ".join(names + [leg.name for leg in robot.legs])
@@ -113,14 +160,22 @@ def reach_goal(
     soft = robot.limbs[number]
     pair = opposing_model(soft)
     chain = limb_model(soft, model, number)
+    clearance = math.inf
     if pair is None:
         toward = None if direction is None else base[:3, :3].T @ direction
-        found = reach_posture(build_reach_model(chain), local, toward)
+        found = reach_posture(
+            build_reach_model(chain),
+            local,
+            toward,
+            obstacles=_in_base(obstacles, base),
+            margin=_MARGIN,
+        )
         coordinates, reasons = found.coordinates, list(found.reasons)
-    elif direction is not None:
+        clearance = found.clearance
+    elif direction is not None or obstacles:
         raise ConfigError(
-            f"The limb {limb!r} bends two segments oppositely: its direction follows "
-            "from the point. Leave the direction out."
+            f"The limb {limb!r} bends two segments oppositely: all else follows from "
+            "the point. Leave the direction and the obstacles out."
         )
     elif isinstance(pair, PairBendModel):
         coordinates = np.zeros((3, 3))
@@ -141,6 +196,7 @@ def reach_goal(
         tip,
         float(np.linalg.norm(tip - goal)),
         tuple(reasons),
+        clearance,
     )
 
 
@@ -164,6 +220,9 @@ def describe_reach(robot: RobotParameters, limb: str, reached: Reached) -> list[
                 f"towards {np.degrees(math.atan2(y, x)):.3f}, length "
                 f"{soft.segment_length_mm[k] + 1e3 * extension:.3f} mm"
             )
+    if math.isfinite(reached.clearance):
+        touches = " (TOUCHES)" if reached.clearance < 0.0 else ""
+        lines.append(f"{1e3 * reached.clearance:.1f} mm clear of obstacles{touches}")
     for name, lengths in reached.actuators:
         listed = ", ".join(f"{1e3 * length:.3f}" for length in lengths)
         lines.append(f"{name}: {listed} mm")
@@ -222,14 +281,7 @@ def describe_in_emets_convention(soft: LimbParameters, reached: Reached) -> list
     ]
 
 
-def _reach_with_leg(
-    robot: RobotParameters,
-    number: int,
-    goal: FloatArray,
-    direction: FloatArray | None,
-) -> Reached:
-    if direction is not None:
-        raise ConfigError("A leg's foot has no direction: leave the direction out.")
+def _reach_with_leg(robot: RobotParameters, number: int, goal: FloatArray) -> Reached:
     legs = leg_model(robot)
     if legs is None:
         raise ConfigError(f"The robot {robot.name!r} has no legs.")
@@ -241,6 +293,21 @@ def _reach_with_leg(
     tip = base[:3, :3] @ foot + base[:3, 3]
     error = float(np.linalg.norm(tip - goal))
     return Reached(None, joints, (), tip, error, tuple(leg_reasons(status)))
+
+
+def _in_base(
+    obstacles: Sequence[tuple[str, FloatArray, FloatArray]], base: FloatArray
+) -> ObstacleModel | None:
+    """Obstacles of the hull frame in a limb's base frame; None where there are none."""
+    if not obstacles:
+        return None
+    turned = []
+    for kind, position, sizes in obstacles:
+        pose = np.eye(4)
+        pose[:3, :3] = base[:3, :3].T
+        pose[:3, 3] = base[:3, :3].T @ (position - base[:3, 3])
+        turned.append((kind, pose, sizes))
+    return build_obstacle_model(turned)
 
 
 def limb_model(soft: LimbParameters, model: RobotModel, number: int) -> LimbModel:

@@ -8,11 +8,13 @@ from app.drivers.calibration import calibrate
 from app.errors import ConfigError
 from app.study.body import reach_over_feet
 from app.study.jacobian import tip_jacobian, write_jacobian
+from app.study.pose import write_shape
 from app.study.reach import (
     describe_in_emets_convention,
     describe_pressures,
     describe_reach,
     reach_goal,
+    read_obstacle,
 )
 from models.limb import limb_frames, limb_model_of_robot
 
@@ -64,7 +66,7 @@ def test_a_direction_is_met_as_well_as_the_point():
     [
         ("ursula", "tail", None, "grasper, palpation, camera, light"),
         ("ursula", "grasper", (0.0, 0.0, 0.0), "above zero"),
-        ("silver2", "port-front", (1.0, 0.0, 0.0), "no direction"),
+        ("silver2", "port-front", (1.0, 0.0, 0.0), "leave the direction"),
         ("rov-arm", "arm", (1.0, 0.0, 0.0), "oppositely"),
     ],
 )
@@ -147,3 +149,55 @@ def test_the_legs_move_the_body_where_the_arm_alone_is_too_short():
     assert "walk nearer" in lines[-1]
     with pytest.raises(ConfigError, match="no legs"):
         reach_over_feet(load_robot("ursula"), "grasper", goal)
+
+
+@pytest.mark.parametrize(
+    ("text", "distance"),
+    [
+        ("plane:-400", lambda p: p[:, 2] + 0.4),
+        ("sphere:300,-90,-300,50", lambda p: _far(p, (0.3, -0.09, -0.3)) - 0.05),
+        (
+            "box:300,-90,-300,200,100,80",
+            lambda p: _far(p, (0.3, -0.09, -0.3), (0.1, 0.05, 0.04)),
+        ),
+        (
+            "cylinder:300,-90,-300,50,80",
+            lambda p: np.hypot(
+                np.maximum(np.hypot(p[:, 0] - 0.3, p[:, 1] + 0.09) - 0.05, 0.0),
+                np.maximum(abs(p[:, 2] + 0.3) - 0.04, 0.0),
+            ),
+        ),
+    ],
+)
+def test_the_clearance_is_that_of_the_limbs_skin(text, distance, tmp_path):
+    robot, goal = load_robot("ursula"), np.array([0.56, -0.1, -0.15])
+    reached = reach_goal(robot, "grasper", goal, None, [read_obstacle(text)])
+    assert reached.error < 1e-7
+    write_shape(robot, "grasper", reached, tmp_path / "shape.csv")
+    table = 1e-3 * np.loadtxt(tmp_path / "shape.csv", delimiter=",", skiprows=1)
+    sampled = (distance(table[:, :3]) - table[:, 3]).min()
+    assert reached.clearance == pytest.approx(sampled, abs=2e-4)
+    assert any("clear of" in x for x in describe_reach(robot, "grasper", reached))
+
+
+def _far(points, centre, half=(0.0, 0.0, 0.0)):
+    outside = np.maximum(np.abs(points - centre) - half, 0.0)
+    return np.linalg.norm(outside, axis=1)
+
+
+def test_spare_freedom_moves_the_limb_away_from_an_obstacle():
+    robot, goal = load_robot("ursula"), np.array([0.56, -0.1, -0.15])
+    free = reach_goal(robot, "grasper", goal)
+    sphere = read_obstacle("sphere:300,-120,-100,60")
+    moved = reach_goal(robot, "grasper", goal, None, [sphere])
+    assert moved.error < 1e-7
+    assert moved.clearance > 0.0
+    assert not np.allclose(moved.coordinates, free.coordinates, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    "text", ["ball:1,2,3,4", "sphere:1,2,3", "box:1,2,3,4,5,-6", "plane:x", "sphere"]
+)
+def test_an_obstacle_that_is_none_is_refused(text):
+    with pytest.raises(ConfigError, match="write sphere:x,y,z,radius"):
+        read_obstacle(text)
