@@ -95,6 +95,7 @@ class StripPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         self.setAccessibleName(name)
         self.ci.layout.setContentsMargins(0, 0, 0, 0)
         self.ci.layout.setSpacing(2)
+        self._greatest: dict[pg.PlotItem, float] = {}
         size = base_pixel_size()
         self._plots = [
             self._add(row, strip, last=row == len(self._strips) - 1)
@@ -146,10 +147,16 @@ class StripPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc]
                 finite = scaled[np.isfinite(scaled)]
                 if finite.size:
                     top = max(top, float(finite.max()))
-            rounded = _round_up(1.5 * top)  # room for the legend
-            plot.setYRange(0.0, rounded, padding=0.0)
-            half = 0.5 * rounded
-            plot.getAxis("left").setTicks([[(0.0, "0"), (half, f"{half:g}")]])
+            self._fit(plot, _round_up(1.5 * top))  # room for the legend
+
+    def _fit(self, plot: pg.PlotItem, greatest: float) -> None:
+        """Scale a strip to 0 .. `greatest`; laying an axis out anew costs 1 ms."""
+        if self._greatest.get(plot) == greatest:
+            return
+        self._greatest[plot] = greatest
+        plot.setYRange(0.0, greatest, padding=0.0)
+        half = 0.5 * greatest
+        plot.getAxis("left").setTicks([[(0.0, "0"), (half, f"{half:g}")]])
 
 
 def _round_up(wanted: float) -> float:
