@@ -1,0 +1,300 @@
+"""One step along a rod: the exponential of its strain, and that map's derivatives.
+
+Between two neighbouring points the pose changes by exp(Ω). With ξ1, ξ2 the strains at
+the two Gauss nodes of a step of length h (Magnus, fourth order; exact where the strain
+is constant):
+
+    Ω = h/2 (ξ1 + ξ2) + √3/12 h² [ξ1, ξ2]
+
+With Ω = (w, ρ), u = |w|² and the entire functions a, b, c of models/arc, a change dΩ
+moves the end by the twist (in the frame of the step's start)
+
+    y_w = b dw + a w×dw + c w (w·dw),   y_v = the part of y_w in ε at w + ε ρ, dw + ε dρ
+
+(left tangent of SE(3); ε² = 0). Its time derivative at constant dΩ follows by the same
+rule. Velocities and accelerations so obtained are those of the discrete poses exactly:
+the discrete system has a Lagrangian, and keeps its energy.
+
+Kernels here are written so that they also run on complex numbers: a complex step gives
+their derivatives to rounding (models/tree_sensitivity).
+"""
+
+import numpy as np
+
+from models.numerics import inner_kernel
+
+__all__ = [
+    "cross",
+    "screw_bracket",
+    "step_coefficients",
+    "step_column",
+    "step_pose",
+    "step_bias",
+]
+
+
+@inner_kernel
+def cross(
+    ax: float, ay: float, az: float, bx: float, by: float, bz: float
+) -> tuple[float, float, float]:
+    """Cross product of two vectors."""
+    return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+
+
+@inner_kernel
+def screw_bracket(
+    ax: float,
+    ay: float,
+    az: float,
+    au: float,
+    av: float,
+    aw: float,
+    bx: float,
+    by: float,
+    bz: float,
+    bu: float,
+    bv: float,
+    bw: float,
+) -> tuple[float, float, float, float, float, float]:
+    """Lie bracket ad_a b of two twists, angular first."""
+    x, y, z = cross(ax, ay, az, bx, by, bz)
+    p, q, r = cross(ax, ay, az, bu, bv, bw)
+    s, t, u = cross(au, av, aw, bx, by, bz)
+    return x, y, z, p + s, q + t, r + u
+
+
+@inner_kernel
+def step_coefficients(
+    u: float,
+) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """Evaluate a, b, c of models/arc and their first and second derivatives by u.
+
+    Below u = 0.25 by Horner's rule in 8 terms (truncation below 1e-18), above it by
+    the closed forms.
+
+    Args:
+        u: square of the angle of the step [rad2].
+
+    Returns:
+        a, b, c, then da/du, db/du, dc/du, then the second derivatives.
+    """
+    if u.real < 0.25:
+        # coefficient k of a, b, c: (-1)^k / (2k+2)!, (2k+1)!, (2k+3)!
+        a0, a1, a2, a3 = 1 / 2, -1 / 24, 1 / 720, -1 / 40320
+        a4, a5, a6, a7 = 1 / 3628800, -1 / 479001600, 1 / 87178291200, -4.779477e-14
+        b1, b2, b3, b4 = -1 / 6, 1 / 120, -1 / 5040, 1 / 362880
+        b5, b6, b7 = -1 / 39916800, 1 / 6227020800, -1 / 1307674368000
+        c7 = -2.8114572543455206e-15
+        a = a0 + u * (
+            a1 + u * (a2 + u * (a3 + u * (a4 + u * (a5 + u * (a6 + u * a7)))))
+        )
+        da = a1 + u * (
+            2 * a2
+            + u * (3 * a3 + u * (4 * a4 + u * (5 * a5 + u * (6 * a6 + u * 7 * a7))))
+        )
+        dda = 2 * a2 + u * (
+            6 * a3 + u * (12 * a4 + u * (20 * a5 + u * (30 * a6 + u * 42 * a7)))
+        )
+        b = 1.0 + u * (
+            b1 + u * (b2 + u * (b3 + u * (b4 + u * (b5 + u * (b6 + u * b7)))))
+        )
+        db = b1 + u * (
+            2 * b2
+            + u * (3 * b3 + u * (4 * b4 + u * (5 * b5 + u * (6 * b6 + u * 7 * b7))))
+        )
+        ddb = 2 * b2 + u * (
+            6 * b3 + u * (12 * b4 + u * (20 * b5 + u * (30 * b6 + u * 42 * b7)))
+        )
+        # c_k = -b_{k+1}
+        c = -b1 - u * (
+            b2 + u * (b3 + u * (b4 + u * (b5 + u * (b6 + u * (b7 - u * c7)))))
+        )
+        dc = -b2 - u * (
+            2 * b3
+            + u * (3 * b4 + u * (4 * b5 + u * (5 * b6 + u * (6 * b7 - u * 7 * c7))))
+        )
+        ddc = -2 * b3 - u * (
+            6 * b4 + u * (12 * b5 + u * (20 * b6 + u * (30 * b7 - u * 42 * c7)))
+        )
+        return a, b, c, da, db, dc, dda, ddb, ddc
+    theta = np.sqrt(u)
+    cosine = np.cos(theta)
+    half = 0.5 / u
+    a = (1.0 - cosine) / u
+    b = np.sin(theta) / theta
+    c = (1.0 - b) / u
+    da = (b - 2.0 * a) * half
+    db = (cosine - b) * half
+    dc = (a - 3.0 * c) * half
+    dda = (db - 4.0 * da) * half
+    ddb = (-0.5 * b - 3.0 * db) * half
+    ddc = (da - 5.0 * dc) * half
+    return a, b, c, da, db, dc, dda, ddb, ddc
+
+
+@inner_kernel
+def step_pose(
+    a: float,
+    b: float,
+    c: float,
+    x: float,
+    y: float,
+    z: float,
+    p: float,
+    q: float,
+    r: float,
+) -> tuple[
+    float,
+    float,
+    float,
+    float,
+    float,
+    float,
+    float,
+    float,
+    float,
+    float,
+    float,
+    float,
+]:
+    """Pose exp(Ω) of a step.
+
+    Args:
+        a: coefficients at u = x² + y² + z²; likewise b and c.
+        x: rotation vector of Ω [rad]; likewise y and z.
+        p: translation of Ω [m]; likewise q and r.
+
+    Returns:
+        The rotation row by row, then the position [m].
+    """
+    u = x * x + y * y + z * z
+    cosine = 1.0 - a * u
+    ax, ay, az = a * x, a * y, a * z
+    bx, by, bz = b * x, b * y, b * z
+    s, t, v = cross(x, y, z, p, q, r)
+    along = c * (x * p + y * q + z * r)
+    return (
+        cosine + ax * x,
+        ax * y - bz,
+        ax * z + by,
+        ax * y + bz,
+        cosine + ay * y,
+        ay * z - bx,
+        ax * z - by,
+        ay * z + bx,
+        cosine + az * z,
+        b * p + a * s + along * x,
+        b * q + a * t + along * y,
+        b * r + a * v + along * z,
+    )
+
+
+@inner_kernel
+def step_column(
+    a: float,
+    b: float,
+    c: float,
+    da: float,
+    db: float,
+    dc: float,
+    x: float,
+    y: float,
+    z: float,
+    p: float,
+    q: float,
+    r: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    dp: float,
+    dq: float,
+    dr: float,
+) -> tuple[float, float, float, float, float, float]:
+    """Twist of a step's end, in the frame of its start, for a change dΩ of its strain.
+
+    Args:
+        a: coefficients of `step_coefficients`; likewise b, c, da, db, dc.
+        x: Ω, six numbers, angular first: likewise y, z, p, q, r.
+        dx: dΩ, six numbers, angular first: likewise dy, dz, dp, dq, dr.
+
+    Returns:
+        The twist, angular first.
+    """
+    turn = x * dx + y * dy + z * dz
+    sx, sy, sz = cross(x, y, z, dx, dy, dz)
+    tx, ty, tz = cross(x, y, z, dp, dq, dr)
+    ux, uy, uz = cross(p, q, r, dx, dy, dz)
+    du = 2.0 * (x * p + y * q + z * r)
+    dual = p * dx + q * dy + r * dz + x * dp + y * dq + z * dr
+    c_turn = c * turn
+    w_part = dc * du * turn + c * dual
+    bd = db * du
+    ad = da * du
+    return (
+        b * dx + a * sx + c_turn * x,
+        b * dy + a * sy + c_turn * y,
+        b * dz + a * sz + c_turn * z,
+        bd * dx + b * dp + ad * sx + a * (tx + ux) + w_part * x + c_turn * p,
+        bd * dy + b * dq + ad * sy + a * (ty + uy) + w_part * y + c_turn * q,
+        bd * dz + b * dr + ad * sz + a * (tz + uz) + w_part * z + c_turn * r,
+    )
+
+
+@inner_kernel
+def step_bias(
+    a: float,
+    b: float,
+    c: float,
+    da: float,
+    db: float,
+    dc: float,
+    dda: float,
+    ddb: float,
+    ddc: float,
+    x: float,
+    y: float,
+    z: float,
+    p: float,
+    q: float,
+    r: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    dp: float,
+    dq: float,
+    dr: float,
+) -> tuple[float, float, float, float, float, float]:
+    """Time derivative of `step_column` at constant dΩ/dt, Ω moving with dΩ/dt itself.
+
+    Args:
+        a: coefficients of `step_coefficients`, all nine.
+        x: Ω, six numbers; likewise y, z, p, q, r.
+        dx: dΩ/dt, six numbers; likewise dy, dz, dp, dq, dr.
+
+    Returns:
+        Six numbers, angular first; without the share of d²Ω/dt².
+    """
+    m = x * dx + y * dy + z * dz
+    n = dx * dx + dy * dy + dz * dz
+    du = 2.0 * (x * p + y * q + z * r)
+    dm = p * dx + q * dy + r * dz + x * dp + y * dq + z * dr
+    dn = 2.0 * (dx * dp + dy * dq + dz * dr)
+    s = 2.0 * m
+    ds = 2.0 * dm
+    sx, sy, sz = cross(x, y, z, dx, dy, dz)
+    tx, ty, tz = cross(x, y, z, dp, dq, dr)
+    ux, uy, uz = cross(p, q, r, dx, dy, dz)
+    rate = db * s + c * m
+    turn = da * s
+    own = dc * s * m + c * n
+    rate_d = ddb * du * s + db * ds + dc * du * m + c * dm
+    turn_d = dda * du * s + da * ds
+    own_d = ddc * du * s * m + dc * ds * m + dc * s * dm + dc * du * n + c * dn
+    return (
+        rate * dx + turn * sx + own * x,
+        rate * dy + turn * sy + own * y,
+        rate * dz + turn * sz + own * z,
+        rate_d * dx + rate * dp + turn_d * sx + turn * (tx + ux) + own_d * x + own * p,
+        rate_d * dy + rate * dq + turn_d * sy + turn * (ty + uy) + own_d * y + own * q,
+        rate_d * dz + rate * dr + turn_d * sz + turn * (tz + uz) + own_d * z + own * r,
+    )

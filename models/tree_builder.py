@@ -1,0 +1,649 @@
+"""Build the arrays of a tree from rods, bodies and joints.
+
+    tree = TreeBuilder(root="free", water_density=1000.0)
+    hull = tree.add_body(ROOT, np.eye(4), mass=20.0, inertia=(1.0, 1.0, 1.0))
+    limb = tree.add_rod(hull, pose, length=0.6, radius=(0.03, 0.01), density=1070.0,
+                        young_modulus=69e3, shear_modulus=23e3,
+                        basis=constant_curvature())
+    model = tree.build()
+
+A rod's coordinates weigh polynomials P_n(2 X/L - 1)/L (Legendre) in its strains. So the
+first one of a curvature is the whole bend [rad], and of a stretch the whole elongation
+[m]: with `constant_curvature` exactly the (Δx, Δy, δℓ) of models/arc. Points stand at
+the right Gauss-Radau nodes, the last one at the tip. Stiffness and viscosity are those
+of Renda 2018 eq. 6, integrated over the taper; loads those of its eqs 10, 11 and 13.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.polynomial import legendre as polynomial
+from numpy.typing import ArrayLike
+
+from models.numerics import FloatArray
+from models.tree import TreeModel
+
+__all__ = [
+    "ROOT",
+    "STRAINS",
+    "StrainBasis",
+    "TreeBuilder",
+    "constant_curvature",
+    "frame",
+    "legendre",
+    "radau_nodes",
+]
+
+ROOT = -1
+STRAINS = ("k_x", "k_y", "k_z", "q_x", "q_y", "q_z")
+_SPEED_LIMIT = 100.0
+"""m/s: what no part of such a robot reaches; above, a state is called diverging."""
+_GAUSS = 24
+"""Nodes for stiffness: exact for tapers of fourth order and bases up to order 20."""
+
+
+class StrainBasis(NamedTuple):
+    """Which strains of a rod vary, and how."""
+
+    component: tuple[int, ...]
+    """Strain 0..5 of each coordinate."""
+    order: tuple[int, ...]
+    """Degree of its Legendre polynomial."""
+    sign: tuple[float, ...]
+    """Factor of each."""
+
+
+def constant_curvature(*, stretch: bool = True) -> StrainBasis:
+    """The reduced model: coordinates (Δx, Δy, δℓ), or (Δx, Δy) without stretch."""
+    count = 3 if stretch else 2
+    return StrainBasis((1, 0, 5)[:count], (0,) * count, (1.0, -1.0, 1.0)[:count])
+
+
+def legendre(orders: Mapping[str, int]) -> StrainBasis:
+    """Legendre polynomials up to an order in each of the named strains.
+
+    Args:
+        orders: for example {"k_y": 4, "q_x": 2}; strains not named stay as at rest.
+
+    Returns:
+        The basis, coordinates in the order of the names, each from degree 0 up.
+
+    Raises:
+        ValueError: an unknown strain or a negative order.
+    """
+    component: list[int] = []
+    order: list[int] = []
+    for name, most in orders.items():
+        if name not in STRAINS or most < 0:
+            raise ValueError(
+                f"Strain basis {name} = {most}: strains are {', '.join(STRAINS)}, "
+                f"orders from 0."
+            )
+        component += [STRAINS.index(name)] * (most + 1)
+        order += range(most + 1)
+    return StrainBasis(tuple(component), tuple(order), (1.0,) * len(order))
+
+
+def radau_nodes(count: int) -> tuple[FloatArray, FloatArray]:
+    """Right Gauss-Radau nodes on 0..1, the last of which is 1, and their weights.
+
+    Args:
+        count: number of nodes, at least 1; exact for polynomials of 2 count - 2.
+
+    Returns:
+        (count,) nodes and (count,) weights, which sum to 1.
+    """
+    # zeros of P_(n-1) - P_n on -1..1
+    series = np.zeros(count + 1)
+    series[count - 1] = 1.0
+    series[count] = -1.0
+    roots = np.sort(np.real(polynomial.legroots(series)))
+    slope = polynomial.legder(series)
+    for _ in range(3):
+        roots -= polynomial.legval(roots, series) / polynomial.legval(roots, slope)
+    roots[-1] = 1.0
+    below = np.zeros(count)
+    below[count - 1] = 1.0
+    value = polynomial.legval(roots, below)
+    weight = (1.0 + roots) / (count * value) ** 2
+    return 0.5 * (roots + 1.0), 0.5 * weight
+
+
+def frame(
+    position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None
+) -> FloatArray:
+    """A homogeneous pose (4, 4) from a position [m] and a rotation matrix."""
+    pose = np.eye(4)
+    pose[:3, 3] = position
+    if rotation is not None:
+        pose[:3, :3] = rotation
+    return pose
+
+
+@dataclass
+class _Point:
+    length: float = 0.0
+    basis: FloatArray = field(default_factory=lambda: np.zeros((2, 0)))
+    strain: FloatArray = field(default_factory=lambda: np.zeros((2, 6)))
+    kind: int = 0
+    abscissa: float = 0.0
+    radius: float = 0.0
+    weight: float = 0.0
+    mass: float = 0.0
+    displaced: float = 0.0
+    inertia: ArrayLike = (0.0, 0.0, 0.0)
+    added: ArrayLike = (0.0, 0.0, 0.0)
+    drag: ArrayLike = (0.0, 0.0, 0.0)
+    drag_linear: ArrayLike = (0.0, 0.0, 0.0)
+    drag_turn: ArrayLike = (0.0, 0.0, 0.0)
+    drag_turn_linear: ArrayLike = (0.0, 0.0, 0.0)
+
+
+@dataclass
+class _Element:
+    name: str
+    parent: int
+    pose: FloatArray
+    points: list[_Point]
+    component: tuple[int, ...] = ()
+    rest: tuple[float, ...] = ()
+    speed_limit: tuple[float, ...] = ()
+    varies: bool = False
+    stiffness: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    damping: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+class TreeBuilder:
+    """Collects the parts of a tree; `build` makes its arrays."""
+
+    def __init__(
+        self,
+        *,
+        root: Literal["fixed", "free"] = "fixed",
+        free: Sequence[int] = (1, 1, 1, 1, 1, 1),
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        water_density: float = 1000.0,
+        current: ArrayLike = (0.0, 0.0, 0.0),
+        current_shear: ArrayLike = (0.0, 0.0, 0.0),
+        drag_form: Literal["norm", "component"] = "norm",
+        munk_moment: bool = True,
+    ) -> None:
+        """Start an empty tree.
+
+        Args:
+            root: whether the root body moves.
+            free: (6,) which components of its twist may, angular first.
+            gravity: in the world [m/s2].
+            water_density: 0 for a vacuum [kg/m3].
+            current: velocity of the water at height 0 [m/s].
+            current_shear: its change with height [1/s].
+            drag_form: of Renda 2018 eq. 11 ("norm"), or by components.
+            munk_moment: whether added mass turns sections across the flow.
+        """
+        self._root = root
+        self._free = np.array(free, dtype=np.int64)
+        self._gravity = np.array(gravity, dtype=float)
+        self._water = float(water_density)
+        self._current = np.array(current, dtype=float)
+        self._shear = np.array(current_shear, dtype=float)
+        self._form = 0 if drag_form == "norm" else 1
+        self._munk = 1 if munk_moment else 0
+        self._elements: list[_Element] = []
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each element."""
+        return [element.name for element in self._elements]
+
+    def _append(self, element: _Element) -> int:
+        if not -1 <= element.parent < len(self._elements):
+            raise ValueError(
+                f"Element {element.name!r} hangs on element {element.parent}, which "
+                f"does not exist; add it first, or hang on ROOT."
+            )
+        if element.pose.shape != (4, 4):
+            raise ValueError(f"Pose of {element.name!r} must be (4, 4).")
+        self._elements.append(element)
+        return len(self._elements) - 1
+
+    def add_rod(
+        self,
+        parent: int,
+        pose: FloatArray,
+        *,
+        length: float,
+        radius: tuple[float, float],
+        density: float,
+        young_modulus: float,
+        shear_modulus: float,
+        basis: StrainBasis,
+        viscosity: float = 0.0,
+        axial_stiffness_ratio: float = 1.0,
+        drag_normal: float = 0.0,
+        drag_tangent: float = 0.0,
+        added_mass: float = 0.0,
+        points: int = 4,
+        pieces: int = 1,
+        reference_strain: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+        name: str = "rod",
+    ) -> int:
+        """Add a soft rod of linear taper along z.
+
+        Args:
+            parent: element at whose end it begins, or ROOT.
+            pose: (4, 4) its start there [m].
+            length: at rest [m].
+            radius: of the section at start and end [m].
+            density: of the material [kg/m3].
+            young_modulus: [Pa].
+            shear_modulus: [Pa].
+            basis: strains of each piece.
+            viscosity: Kelvin-Voigt shear viscosity; three times that in bending and
+                stretch, Renda 2018 eq. 6 [Pa s].
+            axial_stiffness_ratio: axial stiffness over E A.
+            drag_normal: C_n, Renda 2018 eq. 11.
+            drag_tangent: C_t.
+            added_mass: B across the rod, Renda 2018 eq. 13.
+            points: mass points, and steps, of each piece.
+            pieces: equal pieces, each an element with coordinates of its own.
+            reference_strain: (6,) strain at rest.
+            name: of the element; pieces get a number after it.
+
+        Returns:
+            Index of the (last) element.
+
+        Raises:
+            ValueError: a length, radius or density that is not positive.
+        """
+        if not (length > 0.0 and min(radius) > 0.0 and density > 0.0):
+            raise ValueError(
+                f"Rod {name!r}: length {length}, radii {radius} and density {density} "
+                f"must be positive."
+            )
+        if points < 1 or pieces < 1:
+            raise ValueError(f"Rod {name!r}: at least one point and one piece.")
+        index = parent
+        for k in range(pieces):
+            ends = tuple(
+                radius[0] + (radius[1] - radius[0]) * (k + j) / pieces for j in (0, 1)
+            )
+            element = self._rod_piece(
+                length / pieces,
+                (ends[0], ends[1]),
+                density,
+                (young_modulus, shear_modulus, viscosity, axial_stiffness_ratio),
+                (drag_normal, drag_tangent, added_mass),
+                basis,
+                points,
+                np.asarray(reference_strain, dtype=float),
+            )
+            element.name = name if pieces == 1 else f"{name}.{k}"
+            element.parent = index
+            element.pose = np.array(pose if k == 0 else np.eye(4), dtype=float)
+            index = self._append(element)
+        return index
+
+    def _rod_piece(
+        self,
+        length: float,
+        radius: tuple[float, float],
+        density: float,
+        material: tuple[float, float, float, float],
+        fluid: tuple[float, float, float],
+        basis: StrainBasis,
+        points: int,
+        reference: FloatArray,
+    ) -> _Element:
+        node, weight = radau_nodes(points)
+        order = np.array(basis.order)
+        sign = np.array(basis.sign)
+
+        def value(at: float) -> FloatArray:
+            table = [polynomial.legval(2.0 * at - 1.0, np.eye(n + 1)[n]) for n in order]
+            return np.array(table) * sign / length
+
+        def radius_at(at: float) -> float:
+            return radius[0] + (radius[1] - radius[0]) * at
+
+        normal, tangent, added = fluid
+        listed: list[_Point] = []
+        before = 0.0
+        for at, share in zip(node, weight, strict=True):
+            step = at - before
+            gauss = [
+                before + step * (0.5 + side * math.sqrt(3.0) / 6.0) for side in (-1, 1)
+            ]
+            r = radius_at(at)
+            area = math.pi * r * r
+            second = 0.25 * math.pi * r**4
+            part = share * length
+            listed.append(
+                _Point(
+                    length=step * length,
+                    basis=np.array([value(g) for g in gauss]),
+                    strain=np.tile(reference, (2, 1)),
+                    kind=1,
+                    abscissa=at * length,
+                    radius=r,
+                    weight=part,
+                    mass=density * area * part,
+                    displaced=self._water * area * part,
+                    inertia=density * part * np.array([second, second, 2.0 * second]),
+                    added=self._water * added * area * part * np.array([1.0, 1.0, 0.0]),
+                    drag=self._water
+                    * r
+                    * part
+                    * np.array([normal, normal, 0.5 * math.pi * tangent]),
+                )
+            )
+            before = at
+        young, shear, viscosity, ratio = material
+        count = order.size
+        stiffness = np.zeros((count, count))
+        damping = np.zeros((count, count))
+        x, w = np.polynomial.legendre.leggauss(_GAUSS)
+        for at, share in zip(0.5 * (x + 1.0), 0.5 * w, strict=True):
+            r = radius_at(at)
+            area = math.pi * r * r
+            second = 0.25 * math.pi * r**4
+            elastic = np.array(
+                [second * young] * 2
+                + [2.0 * second * shear]
+                + [area * shear] * 2
+                + [area * young * ratio]
+            )
+            viscous = viscosity * np.array(
+                [3.0 * second] * 2 + [2.0 * second] + [area] * 2 + [3.0 * area]
+            )
+            p = value(at)
+            same = np.equal.outer(basis.component, basis.component)
+            product = np.outer(p, p) * same * share * length
+            pick = np.array(basis.component, dtype=np.int64)
+            stiffness += product * elastic[pick]
+            damping += product * viscous[pick]
+        return _Element(
+            name="",
+            parent=ROOT,
+            pose=np.eye(4),
+            points=listed,
+            component=basis.component,
+            rest=(0.0,) * count,
+            speed_limit=tuple(
+                _SPEED_LIMIT / length if c < 3 else _SPEED_LIMIT
+                for c in basis.component
+            ),
+            varies=any(n > 0 for n in basis.order),
+            stiffness=stiffness,
+            damping=damping,
+        )
+
+    def add_body(
+        self,
+        parent: int,
+        pose: FloatArray,
+        *,
+        mass: float = 0.0,
+        inertia: ArrayLike = (0.0, 0.0, 0.0),
+        added_mass: ArrayLike = (0.0,) * 6,
+        displaced_mass: float = 0.0,
+        drag_linear: ArrayLike = (0.0,) * 6,
+        drag_quadratic: ArrayLike = (0.0,) * 6,
+        radius: float = 0.0,
+        name: str = "body",
+    ) -> int:
+        """Add a rigid body, all of whose centres are at its frame's origin.
+
+        A body whose centres differ is several bodies on one parent: one that carries
+        the mass at its centre of gravity, one the displaced water at its centre of
+        buoyancy, and so on.
+
+        Args:
+            parent: element to whose end it is fixed, or ROOT.
+            pose: (4, 4) its frame there, principal axes [m].
+            mass: [kg].
+            inertia: (3,) principal moments [kg m2].
+            added_mass: (6,) angular [kg m2] first, then linear [kg].
+            displaced_mass: mass of the water that it displaces [kg]: its effective
+                volume, flooding left out.
+            drag_linear: (6,) [N m s] and [N s/m].
+            drag_quadratic: (6,) [N m s2] and [N s2/m2].
+            radius: of a sphere about it, for contact [m].
+            name: of the element.
+
+        Returns:
+            Index of the element.
+
+        Raises:
+            ValueError: a mass that is negative.
+        """
+        if not (mass >= 0.0 and displaced_mass >= 0.0):
+            raise ValueError(f"Body {name!r}: masses must not be negative.")
+        added = np.asarray(added_mass, dtype=float)
+        linear = np.asarray(drag_linear, dtype=float)
+        quadratic = np.asarray(drag_quadratic, dtype=float)
+        point = _Point(
+            kind=2,
+            radius=radius,
+            mass=mass,
+            displaced=displaced_mass,
+            inertia=np.asarray(inertia, dtype=float) + added[:3],
+            added=added[3:],
+            drag=quadratic[3:],
+            drag_linear=linear[3:],
+            drag_turn=quadratic[:3],
+            drag_turn_linear=linear[:3],
+        )
+        return self._append(
+            _Element(name, parent, np.array(pose, dtype=float), [point])
+        )
+
+    def add_cylinder(
+        self,
+        parent: int,
+        pose: FloatArray,
+        *,
+        length: float,
+        radius: float,
+        mass: float,
+        displaced_mass: float,
+        drag_normal: float = 0.0,
+        drag_tangent: float = 0.0,
+        added_mass: float = 0.0,
+        added_mass_along: float = 0.0,
+        points: int = 4,
+        name: str = "cylinder",
+    ) -> int:
+        """Add a rigid solid cylinder along z, in strips: its end is at its far face.
+
+        Args:
+            parent: element at whose end it begins, or ROOT.
+            pose: (4, 4) centre of its near face there [m].
+            length: [m].
+            radius: [m].
+            mass: [kg].
+            displaced_mass: mass of the water it displaces [kg].
+            drag_normal: C_n of Renda 2018 eq. 11 in each strip.
+            drag_tangent: C_t.
+            added_mass: B across, times the water of its outer volume.
+            added_mass_along: the same along its axis.
+            points: strips.
+            name: of the element.
+
+        Returns:
+            Index of the element.
+        """
+        node, weight = radau_nodes(points)
+        outer = self._water * math.pi * radius * radius * length
+        # a strip's moments: across, those of a disc (the rest is in the strips' places)
+        disc = mass * radius * radius * np.array([0.25, 0.25, 0.5])
+        listed: list[_Point] = []
+        before = 0.0
+        for at, share in zip(node, weight, strict=True):
+            straight = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (2, 1))
+            listed.append(
+                _Point(
+                    length=(at - before) * length,
+                    strain=straight,
+                    kind=1,
+                    abscissa=at * length,
+                    radius=radius,
+                    weight=share * length,
+                    mass=share * mass,
+                    displaced=share * displaced_mass,
+                    inertia=share * disc,
+                    added=share
+                    * outer
+                    * np.array([added_mass, added_mass, added_mass_along]),
+                    drag=self._water
+                    * radius
+                    * share
+                    * length
+                    * np.array(
+                        [drag_normal, drag_normal, 0.5 * math.pi * drag_tangent]
+                    ),
+                )
+            )
+            before = at
+        return self._append(_Element(name, parent, np.array(pose, dtype=float), listed))
+
+    def add_joint(
+        self,
+        parent: int,
+        pose: FloatArray,
+        *,
+        component: str = "k_z",
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        rest: float = 0.0,
+        name: str = "joint",
+    ) -> int:
+        """Add a joint: a turn about, or a slide along, one axis of its frame.
+
+        Args:
+            parent: element at whose end it is, or ROOT.
+            pose: (4, 4) its frame there [m].
+            component: k_x, k_y, k_z for a turn, q_x, q_y, q_z for a slide.
+            stiffness: of its spring [N m/rad or N/m].
+            damping: [N m s/rad or N s/m].
+            rest: coordinate at which the spring is slack [rad or m].
+            name: of the element.
+
+        Returns:
+            Index of the element.
+
+        Raises:
+            ValueError: an unknown component.
+        """
+        if component not in STRAINS:
+            raise ValueError(
+                f"Joint {name!r}: component {component!r}, allowed: {STRAINS}."
+            )
+        point = _Point(length=1.0, basis=np.ones((2, 1)))
+        return self._append(
+            _Element(
+                name,
+                parent,
+                np.array(pose, dtype=float),
+                [point],
+                component=(STRAINS.index(component),),
+                rest=(rest,),
+                speed_limit=(10.0 * _SPEED_LIMIT,),
+                stiffness=np.array([[stiffness]]),
+                damping=np.array([[damping]]),
+            )
+        )
+
+    def build(self) -> TreeModel:
+        """Make the arrays.
+
+        Returns:
+            The constant model.
+
+        Raises:
+            ValueError: the tree is empty.
+        """
+        elements = self._elements
+        if not elements:
+            raise ValueError("A tree needs at least one element.")
+        root = 6 if self._root == "free" else 0
+        width = max(1, *(len(e.component) for e in elements))
+        count = len(elements)
+        dof_start = root + np.concatenate(
+            [[0], np.cumsum([len(e.component) for e in elements])]
+        ).astype(np.int64)
+        step_start = np.concatenate(
+            [[0], np.cumsum([len(e.points) for e in elements])]
+        ).astype(np.int64)
+        above = np.zeros(count, dtype=np.int64)
+        last = np.zeros(count, dtype=np.int64)
+        child = np.zeros(count, dtype=np.int64)
+        parent_of = np.full(dof_start[-1], -1, dtype=np.int64)
+        parent_of[:root] = np.arange(root) - 1
+        stiffness = np.zeros((count, width, width))
+        damping = np.zeros((count, width, width))
+        for i, e in enumerate(elements):
+            above[i] = root - 1 if e.parent < 0 else last[e.parent]
+            own = range(int(dof_start[i]), int(dof_start[i + 1]))
+            for d in own:
+                parent_of[d] = d - 1 if d > own.start else above[i]
+            last[i] = own.stop - 1 if len(own) else above[i]
+            if e.parent >= 0:
+                child[e.parent] = 1
+            n = len(own)
+            stiffness[i, :n, :n] = e.stiffness
+            damping[i, :n, :n] = e.damping
+        points = [p for e in elements for p in e.points]
+        basis = np.zeros((len(points), 2, width))
+        for s, p in enumerate(points):
+            basis[s, :, : p.basis.shape[1]] = p.basis
+        component = [0] * root + [c for e in elements for c in e.component]
+        rest = [0.0] * root + [r for e in elements for r in e.rest]
+        limits = [10.0 * _SPEED_LIMIT] * min(root, 3) + [_SPEED_LIMIT] * min(root, 3)
+        limits += [v for e in elements for v in e.speed_limit]
+        owner = [-1] * root + [i for i, e in enumerate(elements) for _ in e.component]
+
+        def table(name: str) -> FloatArray:
+            return np.array([getattr(p, name) for p in points], dtype=float)
+
+        return TreeModel(
+            element_parent=np.array([e.parent for e in elements], dtype=np.int64),
+            element_pose=np.stack([e.pose for e in elements]),
+            element_dof_start=dof_start,
+            element_step_start=step_start,
+            element_last_dof=last,
+            element_above_dof=above,
+            element_varies=np.array([e.varies for e in elements], dtype=np.int64),
+            element_has_child=child,
+            element_stiffness=stiffness,
+            element_damping=damping,
+            dof_parent=parent_of,
+            dof_element=np.array(owner, dtype=np.int64),
+            dof_component=np.array(component, dtype=np.int64),
+            dof_rest=np.array(rest, dtype=float),
+            dof_speed_limit=np.array(limits, dtype=float),
+            root_size=np.array([root], dtype=np.int64),
+            root_free=self._free,
+            step_length=table("length"),
+            step_basis=basis,
+            step_strain=table("strain"),
+            point_kind=np.array([p.kind for p in points], dtype=np.int64),
+            point_abscissa=table("abscissa"),
+            point_radius=table("radius"),
+            point_weight=table("weight"),
+            point_mass=table("mass"),
+            point_displaced=table("displaced"),
+            point_inertia=table("inertia"),
+            point_added=table("added"),
+            point_drag=table("drag"),
+            point_drag_linear=table("drag_linear"),
+            point_drag_turn=table("drag_turn"),
+            point_drag_turn_linear=table("drag_turn_linear"),
+            gravity=self._gravity,
+            current=self._current,
+            current_shear=self._shear,
+            drag_form=np.array([self._form], dtype=np.int64),
+            munk_moment=np.array([self._munk], dtype=np.int64),
+        )
