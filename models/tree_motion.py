@@ -20,7 +20,7 @@ Leaves out: change of a section's radius by stretch, acceleration of the water i
 
 import numpy as np
 
-from models.numerics import FloatArray, inner_kernel, kernel
+from models.numerics import FloatArray, called_kernel, inner_kernel
 from models.strain_step import (
     cross,
     screw_bracket,
@@ -734,7 +734,7 @@ def _gather(model: TreeModel, element: int, data: TreeData, work: TreeWork) -> N
                 work.inertia_below[into, k] += work.inertia_below[element, k]
 
 
-@kernel
+@called_kernel
 def tree_motion(
     model: TreeModel, period: float, data: TreeData, work: TreeWork
 ) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
+_KERNELS = frozenset(("kernel", "called_kernel", "inner_kernel", "kernel_part"))
 _SCALARS = ("int", "float", "bool")
 _MUTABLE_TYPES = ("Data", "Work", "Block", "Statistics", "State")
 _ALLOCATORS = frozenset(
@@ -55,7 +56,7 @@ def _decorators(function: ast.FunctionDef) -> set[str]:
 
 
 def _is_kernel(function: ast.FunctionDef) -> bool:
-    return bool(_decorators(function) & {"kernel", "inner_kernel", "kernel_part"})
+    return bool(_decorators(function) & _KERNELS)
 
 
 def _is_inner(function: ast.FunctionDef) -> bool:
