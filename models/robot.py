@@ -1,7 +1,8 @@
 """The constant Model of a whole robot and the mutable Data that kernels advance.
 
 Every field is a flat array, so that the same compiled kernels serve any robot.
-L limbs, S segments in all, T tendons in all, Q quadrature points a segment.
+L limbs, S segments in all, T tendons in all, Q quadrature points a segment. The
+equations of motion are those of the `tree` that `models.robot_tree` makes of the rest.
 
 Segment coordinates are (Δx, Δy, δℓ): Δx = θ cos φ and Δy = θ sin φ [rad], free of the
 singularity at θ = 0 (Della Santina 2020, divided by his d because these limbs taper
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from models.numerics import FloatArray, IntArray
+from models.tree import TreeData, TreeModel, allocate_tree_data
 
 __all__ = ["RobotData", "RobotModel", "allocate_robot_data"]
 
@@ -83,9 +85,12 @@ class RobotModel(NamedTuple):
     water_density: FloatArray
     """(1,) [kg/m3]."""
     quadrature_node: FloatArray
-    """(Q,) Gauss-Legendre nodes on 0..1 of a segment."""
+    """(Q,) right Gauss-Radau nodes on 0..1 of a segment, those of the tree."""
     quadrature_weight: FloatArray
     """(Q,) weights, summing to 1."""
+    tree: TreeModel
+    """The limbs as a tree: element k is segment k, degree of freedom 3 k + j its
+    coordinate j."""
 
 
 class RobotData(NamedTuple):
@@ -103,6 +108,8 @@ class RobotData(NamedTuple):
     """(L, 6) external moment [N m] then force [N] at each tip, hull frame."""
     status: IntArray
     """(L,) 0, or the code of the fault that froze the limb."""
+    tree: TreeData
+    """The same state as the tree's: `coordinates` and `rates` are views of it."""
 
 
 def allocate_robot_data(model: RobotModel) -> RobotData:
@@ -117,11 +124,13 @@ def allocate_robot_data(model: RobotModel) -> RobotData:
     limbs = model.tip_speed_limit.size
     segments = model.segment_length.size
     tendons = model.tendon_angle.size
+    tree = allocate_tree_data(model.tree)
     return RobotData(
-        coordinates=np.zeros((segments, 3)),
-        rates=np.zeros((segments, 3)),
+        coordinates=tree.position.reshape(segments, 3),
+        rates=tree.velocity.reshape(segments, 3),
         servo_length=np.zeros(tendons),
         tension=np.zeros(tendons),
         tip_wrench=np.zeros((limbs, 6)),
         status=np.zeros(limbs, dtype=np.int64),
+        tree=tree,
     )

@@ -1,12 +1,12 @@
-"""The whole robot's limbs, advanced by one tick: the reduced rod dynamics.
+"""The whole robot's limbs, advanced by one tick: the reduced dynamics.
 
-Linearly implicit Euler at the equations of `models.motion`:
+Linearly implicit Euler at the equations of `models.tree_motion`:
 
     (M + h (D + G_c) + h² (K + G_k)) Δv = h (Q_w + Q_drag + Q_tip - c
                                             - K (q + h v) - D v - Jᵀ τ)
     v ← v + Δv,  q ← q + h v
 
-with K, D of `models.material`, drag linear in v at the present |v|, and each tendon a
+with K, D of the tapered sections, drag linear in v at the present |v|, each tendon a
 cable between limb and winch: τ = clip(k s + d ṡ, 0, limit) at the end of the step, s
 its stretch, G_k = Σ k J Jᵀ and G_c = Σ d J Jᵀ over those within bounds. Which ones
 those are is solved with the step (semismooth Newton). A cable that is slack or slips
@@ -20,11 +20,11 @@ a mode of frequency ω is ω h / 2: 0.3 % of critical at 1 Hz and 1 ms.
 import numpy as np
 
 from models.cable import cable_terms, solve_step
-from models.material import segment_material
-from models.motion import limb_motion
 from models.numerics import FloatArray, kernel
 from models.robot import RobotData, RobotModel
 from models.tendon import tendon_lengths
+from models.tree_motion import tree_motion
+from models.tree_step import add_elastic, tree_energy
 from models.winch import WINCH_NOT_FINITE, winch_lengths
 from models.workspace import RodWork, allocate_rod_work
 
@@ -43,31 +43,22 @@ FAULT_NOT_FINITE = 1
 
 
 @kernel
-def _material_terms(
-    model: RobotModel,
-    limb: int,
-    coordinates: FloatArray,
-    rates: FloatArray,
-    period: float,
-    work: RodWork,
-) -> None:
-    """Add elasticity and viscosity to the matrix, and all but cables to the load."""
-    first = model.limb_segment_start[limb]
-    for k in range(model.limb_segment_start[limb + 1] - first):
-        bending, axial, bending_damping, axial_damping = segment_material(
-            model, first + k
-        )
-        for j in range(3):
-            stiffness = axial if j == 2 else bending
-            damping = axial_damping if j == 2 else bending_damping
-            i = 3 * k + j
-            rate = rates[k, j]
-            work.matrix[i, i] += period * (damping + period * stiffness)
-            work.load[i] -= (
-                work.bias[i]
-                + stiffness * (coordinates[k, j] + period * rate)
-                + damping * rate
-            )
+def _load_tips(model: RobotModel, data: RobotData) -> None:
+    """Hand the tips' wrenches to the tree."""
+    for limb in range(model.tip_speed_limit.size):
+        tip = model.limb_segment_start[limb + 1] - 1
+        for j in range(6):
+            data.tree.wrench[tip, j] = data.tip_wrench[limb, j]
+
+
+@kernel
+def _limb_system(model: RobotModel, limb: int, work: RodWork) -> None:
+    """Take one limb's block out of the tree's matrix and load."""
+    start = 3 * model.limb_segment_start[limb]
+    for i in range(3 * model.limb_segment_start[limb + 1] - start):
+        work.load[i] = work.tree.load[start + i]
+        for j in range(i + 1):
+            work.matrix[i, j] = work.tree.matrix[start + i, start + j]
 
 
 @kernel
@@ -86,8 +77,7 @@ def _limb_step(
     tendons = model.limb_tendon_start[limb + 1] - tendon
     coordinates = data.coordinates[first:last]
     rates = data.rates[first:last]
-    limb_motion(model, limb, coordinates, rates, period, data.tip_wrench[limb], work)
-    _material_terms(model, limb, coordinates, rates, period, work)
+    _limb_system(model, limb, work)
     tendon_lengths(model, limb, coordinates, work.tendon_length, work.tendon_jacobian)
     cable_terms(model, limb, rates, winch_target, data.servo_length, period, work)
     if solve_step(3 * (last - first), tendons, period, work) != 0:
@@ -139,6 +129,9 @@ def robot_step(
         Number of frozen limbs.
     """
     frozen = 0
+    _load_tips(model, data)
+    tree_motion(model.tree, period, data.tree, work.tree)
+    add_elastic(model.tree, period, data.tree, work.tree)
     for limb in range(model.tip_speed_limit.size):
         if data.status[limb] == FAULT_NONE:
             data.status[limb] = _limb_step(
@@ -172,32 +165,14 @@ def robot_energy(
         data: its state.
         work: workspace.
         energy_out: (3,) kinetic with added mass; elastic of limbs and stretched cables;
-            potential of the submerged weight about the limbs' bases [J].
+            potential of the submerged weight about the hull's origin [J].
     """
-    kinetic = 0.0
+    tree_energy(model.tree, data.tree, work.tree, energy_out)
     elastic = 0.0
-    potential = 0.0
     for limb in range(model.tip_speed_limit.size):
         first = model.limb_segment_start[limb]
         last = model.limb_segment_start[limb + 1]
         coordinates = data.coordinates[first:last]
-        motion, height = limb_motion(
-            model,
-            limb,
-            coordinates,
-            data.rates[first:last],
-            0.0,
-            data.tip_wrench[limb],
-            work,
-        )
-        kinetic += motion
-        potential += height
-        for k in range(first, last):
-            bending, axial, _, _ = segment_material(model, k)
-            x = data.coordinates[k, 0]
-            y = data.coordinates[k, 1]
-            extension = data.coordinates[k, 2]
-            elastic += 0.5 * (bending * (x * x + y * y) + axial * extension * extension)
         tendon_lengths(
             model, limb, coordinates, work.tendon_length, work.tendon_jacobian
         )
@@ -211,9 +186,7 @@ def robot_energy(
                 elastic += limit * (stretch - 0.5 * limit / model.tendon_stiffness[t])
             else:
                 elastic += 0.5 * tension * stretch
-    energy_out[0] = kinetic
-    energy_out[1] = elastic
-    energy_out[2] = potential
+    energy_out[1] += elastic
 
 
 @kernel

@@ -158,8 +158,20 @@ class TreeWork(NamedTuple):
     """(N,) velocity change or acceleration."""
     row: FloatArray
     """(N,) scratch: a generalised row."""
+    turning: FloatArray
+    """(2,) of all points the sums of f² / m, f the inertial force at constant rates of
+    the coordinates [N2/kg], and of m v² [J]."""
+    corrects: IntArray
+    """(1,) 1 where `correct_turning` of models/tree_step has work to do, 2 while it does
+    it."""
+    motion_load: FloatArray
+    """(N,) load as `tree_motion` left it, where that is so."""
+    motion_matrix: FloatArray
+    """(N, N) likewise the matrix."""
+    kept_velocity: FloatArray
+    """(N,) scratch of the same."""
     water: FloatArray
-    """(9,) gravity, current at the root's origin and shear in the root frame's axes,
+    """(12,) gravity, current at the root's origin and shear in the root frame's axes,
     then (3,) the world's vertical in them: see `models.tree_motion`."""
 
 
@@ -212,5 +224,10 @@ def allocate_tree_work(model: TreeModel, dtype: type = np.float64) -> TreeWork:
         load=np.zeros(size, dtype),
         change=np.zeros(size, dtype),
         row=np.zeros(size, dtype),
+        turning=np.zeros(2, dtype),
+        corrects=np.zeros(1, np.int64),
+        motion_load=np.zeros(size, dtype),
+        motion_matrix=np.zeros((size, size), dtype),
+        kept_velocity=np.zeros(size, dtype),
         water=np.zeros(12, dtype),
     )

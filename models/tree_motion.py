@@ -34,6 +34,8 @@ from models.tree import TreeData, TreeModel, TreeWork
 __all__ = ["tree_motion"]
 
 _MAGNUS = 0.14433756729740646  # √3/12
+_TURNING_GROWTH = 0.02
+"""1/s: explicit Coriolis forces may add this share of the kinetic energy a second."""
 
 
 @inner_kernel
@@ -180,6 +182,8 @@ def _set_out(model: TreeModel, data: TreeData, work: TreeWork) -> None:
             work.inertia_below[e, k] = 0.0
         for k in range(6):
             work.wrench_below[e, k] = 0.0
+    for k in range(2):
+        work.turning[k] = 0.0
     height = pose[2, 3]
     for i in range(3):
         weight = 0.0
@@ -242,7 +246,7 @@ def _step_strain(
     rate: int,
 ) -> tuple[float, float, float, float, float, float]:
     """Strain (or its rate, where rate is 1) at one Gauss node of a step."""
-    x = y = z = p = q = r = values[0] * 0.0
+    x = y = z = p = q = r = 0.0
     if rate == 0:
         x += model.step_strain[step, node, 0]
         y += model.step_strain[step, node, 1]
@@ -512,6 +516,7 @@ def _point_forces(
     sx, sy, sz = cross(bias[0], bias[1], bias[2], px, py, pz)
     tx, ty, tz = cross(twist[0], twist[1], twist[2], vx, vy, vz)
     ax, ay, az = bias[3] + sx + tx, bias[4] + sy + ty, bias[5] + sz + tz
+    moving = vx * vx + vy * vy + vz * vz
     height = water[9] * px + water[10] * py + water[11] * pz
     vx -= water[3] + height * water[6]
     vy -= water[4] + height * water[7]
@@ -536,9 +541,10 @@ def _point_forces(
     gx, gy, gz = added[0] * u, added[1] * v, added[2] * w  # added momentum
     sx, sy, sz = cross(ox, oy, oz, u, v, w)
     tx, ty, tz = cross(ox, oy, oz, gx, gy, gz)
-    kx = net * wx - mass * fx - added[0] * (fx - sx) - tx
-    ky = net * wy - mass * fy - added[1] * (fy - sy) - ty
-    kz = net * wz - mass * fz - added[2] * (fz - sz) - tz
+    nx = mass * fx + added[0] * (fx - sx) + tx
+    ny = mass * fy + added[1] * (fy - sy) + ty
+    nz = mass * fz + added[2] * (fz - sz) + tz
+    kx, ky, kz = net * wx - nx, net * wy - ny, net * wz - nz
     inertia = model.point_inertia[point]
     sx, sy, sz = cross(ox, oy, oz, inertia[0] * ox, inertia[1] * oy, inertia[2] * oz)
     mx = -inertia[0] * bx - sx
@@ -549,6 +555,17 @@ def _point_forces(
         mx -= sx
         my -= sy
         mz -= sz
+    if period > 0.0:
+        ax, ay, az = mass + added[0], mass + added[1], mass + added[2]
+        if ax.real > 0.0 and ay.real > 0.0 and az.real > 0.0:
+            work.turning[0] += nx * nx / ax + ny * ny / ay + nz * nz / az
+        work.turning[1] += (
+            mass * moving + gx * u + gy * v + gz * w
+        )
+        ix, iy, iz = inertia[0], inertia[1], inertia[2]
+        work.turning[1] += ix * ox * ox + iy * oy * oy + iz * oz * oz
+        if model.point_kind[point] == 2 and ix > 0.0 and iy > 0.0 and iz > 0.0:
+            work.turning[0] += mx * mx / ix + my * my / iy + mz * mz / iz
     drag = model.point_drag[point]
     squares = u * u + v * v + w * w
     # no root of zero, whose derivative a complex step would not find
@@ -734,6 +751,22 @@ def _gather(model: TreeModel, element: int, data: TreeData, work: TreeWork) -> N
                 work.inertia_below[into, k] += work.inertia_below[element, k]
 
 
+@inner_kernel
+def _keep_motion(model: TreeModel, period: float, work: TreeWork) -> None:
+    """Keep matrix and load apart for `correct_turning`, where it has to act."""
+    rate = work.turning
+    fast = period * rate[0].real > _TURNING_GROWTH * rate[1].real
+    work.corrects[0] = 1 if fast else 0
+    if not fast:
+        return
+    for d in range(model.dof_parent.size):
+        work.motion_load[d] = work.load[d]
+        j = d
+        while j >= 0:
+            work.motion_matrix[d, j] = work.matrix[d, j]
+            j = model.dof_parent[j]
+
+
 @called_kernel
 def tree_motion(
     model: TreeModel, period: float, data: TreeData, work: TreeWork
@@ -808,3 +841,5 @@ def tree_motion(
             momentum = (x, y, z, p, q, r)
             for i in range(d + 1):
                 work.matrix[d, i] += momentum[i]
+    if period > 0.0 and work.corrects[0] != 2:
+        _keep_motion(model, period, work)

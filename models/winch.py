@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from models.hydro import limb_weight_load
+from models.weight import limb_weight_load
 from models.material import segment_material
 from models.numerics import FloatArray, cholesky_solve, kernel
 from models.robot import RobotModel

@@ -6,29 +6,26 @@ import numpy as np
 
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
+from models.tree import TreeWork, allocate_tree_work
 
 __all__ = ["RodWork", "allocate_rod_work"]
 
 
 class RodWork(NamedTuple):
-    """Workspace of the kernels of tendon, hydro, winch, motion, cable and rod.
+    """Workspace of the kernels of tendon, weight, winch, cable and rod.
 
     n segments, m = 3 n coordinates and t tendons of the robot's largest limb. One copy
     belongs to one RobotData and one thread: `kept_…` hold that data's last finite one.
     """
 
-    column: FloatArray
-    """(m, 6) twist of a segment's start by each coordinate rate, in its own frame."""
-    point_column: FloatArray
-    """(m, 8) twist of a point, then ω·t and v·t with its tangent t."""
+    tree: TreeWork
+    """Workspace of the equations of motion."""
     matrix: FloatArray
     """(m, m) mass matrix with the implicit terms; lower triangle."""
     system: FloatArray
     """(s, s) the matrix that is factored; s the greater of m and t."""
-    bias: FloatArray
-    """(m,) Coriolis and centrifugal generalised forces [N m, N m, N]."""
     load: FloatArray
-    """(m,) weight, drag and tip wrench as generalised forces [N m, N m, N]."""
+    """(m,) generalised forces of all but the tendons [N m, N m, N]."""
     velocity_change: FloatArray
     """(s,) right-hand side, then solution."""
     velocity_kept: FloatArray
@@ -91,11 +88,9 @@ def allocate_rod_work(model: RobotModel) -> RodWork:
     size = 3 * segments
     block = max(size, tendons)
     return RodWork(
-        column=np.zeros((size, 6)),
-        point_column=np.zeros((size, 8)),
+        tree=allocate_tree_work(model.tree),
         matrix=np.zeros((size, size)),
         system=np.zeros((block, block)),
-        bias=np.zeros(size),
         load=np.zeros(size),
         velocity_change=np.zeros(block),
         velocity_kept=np.zeros(size),

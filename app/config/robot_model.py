@@ -13,11 +13,12 @@ from app.config.robot_parameters import RobotParameters
 from models.chamber import bend_room, shortest_idle_length
 from models.numerics import FloatArray
 from models.robot import RobotModel
+from models.robot_tree import NO_TREE, SEGMENT_POINTS, changed_robot
+from models.tree_builder import radau_nodes
 
 __all__ = ["build_robot_model", "limb_base_pose"]
 
 _STRAIGHT = 1e-6  # [rad] bend limit of an elongation segment: solvers divide by it
-_QUADRATURE_POINTS = 5  # integrates the mass of a 90 degree arc to 1e-7, measured
 
 
 def limb_base_pose(limb: LimbParameters) -> FloatArray:
@@ -118,7 +119,7 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
                 angles.append(2.0 * math.pi * (j + 0.5 * (k % 2)) / pulled)
                 terminations.append(k)
     tendons = len(angles)
-    node, weight = np.polynomial.legendre.leggauss(_QUADRATURE_POINTS)
+    node, weight = radau_nodes(SEGMENT_POINTS)
 
     def every(count: int, value: float) -> FloatArray:
         return np.full(count, value, dtype=float)
@@ -126,7 +127,7 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
     def of_tendon(key: str, scale: float = 1.0) -> FloatArray:
         return every(tendons, getattr(robot.tendons, key, 0.0) * scale)
 
-    return RobotModel(
+    built = RobotModel(
         limb_segment_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         limb_tendon_start=np.concatenate([[0], np.cumsum(tendon_counts)]).astype(
             np.int64
@@ -158,6 +159,8 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
         servo_speed_limit=of_tendon("servo_speed_mm_s", 1e-3),
         gravity_in_hull=np.array([0.0, 0.0, -robot.water.gravity_m_s2]),
         water_density=np.array([robot.water.density_kg_m3]),
-        quadrature_node=0.5 * (node + 1.0),
-        quadrature_weight=0.5 * weight,
+        quadrature_node=node,
+        quadrature_weight=weight,
+        tree=NO_TREE,
     )
+    return changed_robot(built)

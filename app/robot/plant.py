@@ -13,6 +13,7 @@ from app.errors import ConfigError
 from app.robot.safety import Actuation
 from models.numerics import FloatArray, kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
+from models.robot_tree import changed_robot
 from models.rod import RodWork, allocate_rod_work, reset_robot_data, robot_step
 from models.tendon import tendon_lengths
 from models.winch import winch_lengths
@@ -87,7 +88,8 @@ class PlantMismatch:
                 f"Mismatch offset_ratio = {self.offset_ratio}: the tendons would leave "
                 f"the limb; at most {most:.2f} for this robot."
             )
-        return model._replace(
+        return changed_robot(
+            model,
             young_modulus=model.young_modulus * self.stiffness,
             viscosity=model.viscosity * self.viscosity,
             density=model.density * self.mass,

@@ -52,7 +52,9 @@ def test_a_model_is_of_one_piece(name: str) -> None:
     assert model.limb_segment_start[-1] == segments
     assert model.limb_tendon_start[-1] == model.tendon_angle.size
     assert model.pose_base_to_hull.shape == (limbs, 4, 4)
-    for field, values in model._asdict().items():
+    arrays = {**model._asdict(), **model.tree._asdict()}
+    del arrays["tree"]
+    for field, values in arrays.items():
         assert np.isfinite(values).all(), field
         size = {"segment": segments, "tendon": model.tendon_angle.size}
         for word, count in size.items():

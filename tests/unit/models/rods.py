@@ -6,6 +6,7 @@ from app.config.robot import build_robot_model, load_robot
 from models.arc import arc_pose
 from models.limb import limb_poses
 from models.robot import RobotModel
+from models.robot_tree import NO_TREE, changed_robot
 
 URSULA = build_robot_model(load_robot("ursula"))
 
@@ -64,8 +65,9 @@ def one_limb(segments: int, uniform: bool = False, **changes: object) -> RobotMo
         water_density=np.array([WATER]),
         quadrature_node=URSULA.quadrature_node,
         quadrature_weight=URSULA.quadrature_weight,
+        tree=NO_TREE,
     )
-    return model._replace(**changes)
+    return changed_robot(model, **changes)
 
 
 def limb_rows(model: RobotModel, limb: int) -> slice:

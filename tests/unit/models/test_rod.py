@@ -16,6 +16,7 @@ from numba.core.runtime import _nrt_python, rtsys
 from models.limb import limb_poses
 from models.material import segment_material
 from models.robot import RobotData, allocate_robot_data
+from models.robot_tree import changed_robot
 from models.rod import (
     FAULT_NONE,
     FAULT_NOT_FINITE,
@@ -76,7 +77,7 @@ def _tip(model, data):
 
 def _settle(model, data, work, winch, seconds=30.0, period=0.02):
     """Let a limb without damping come to rest; viscosity is given for it alone."""
-    thick = model._replace(viscosity=np.full(model.viscosity.size, 2e4))
+    thick = changed_robot(model, viscosity=np.full(model.viscosity.size, 2e4))
     for _ in range(int(seconds / period)):
         assert robot_step(thick, period, winch, data, work) == 0
     assert np.abs(data.rates).max() < 1e-6
@@ -125,7 +126,7 @@ def test_sag_under_weight_converges_to_the_reference():
     errors = []
     for segments in (2, 4, 8):
         model = one_limb(segments, gravity_in_hull=_GRAVITY)
-        model = model._replace(axial_stiffness_ratio=np.full(segments, 1e3))
+        model = changed_robot(model, axial_stiffness_ratio=np.full(segments, 1e3))
         data, work, winch = _free(model)
         _settle(model, data, work, winch)
         tip = _tip(model, data)
@@ -176,7 +177,7 @@ def test_a_small_swing_has_the_frequency_of_the_matrices():
 def _mass_of_one(model, work):
     data = allocate_robot_data(model)
     _energy(model, data, work)
-    return work.matrix[0, 0]
+    return work.tree.matrix[0, 0]
 
 
 @settings(deadline=None, max_examples=10)
@@ -221,8 +222,8 @@ def test_it_stays_finite_under_any_command_and_load_for_100_000_steps():
 
 @pytest.mark.parametrize("period", [1e-4, 1e-3, 1e-2])
 def test_cables_are_stable_at_any_period(period):
-    stiff = URSULA._replace(
-        tendon_stiffness=np.full(24, 1e6), tendon_damping=np.zeros(24)
+    stiff = changed_robot(
+        URSULA, tendon_stiffness=np.full(24, 1e6), tendon_damping=np.zeros(24)
     )
     data, work, winch = _robot(stiff)
     data.coordinates[:] = _anywhere(11)
@@ -278,7 +279,7 @@ def test_a_limb_that_is_not_finite_freezes_alone_and_reset_frees_it():
     assert np.array_equal(data.coordinates[2:4], good[2:4])
     assert not np.any(data.rates[2:4])
     assert not np.allclose(data.coordinates[:2], good[:2], rtol=0.0, atol=1e-9)
-    assert all(np.all(np.isfinite(field)) for field in data)
+    assert all(np.all(np.isfinite(field)) for field in (*data[:-1], *data.tree))
     assert reset_robot_data(URSULA, good, work, data) == 0
     assert robot_step(URSULA, _PERIOD, winch, data, work) == 0
 
@@ -289,7 +290,7 @@ def test_no_input_that_is_not_finite_reaches_the_state(field):
     target = winch.copy()
     for _ in range(3):
         robot_step(URSULA, _PERIOD, winch, data, work)
-    kept = RobotData(*(value.copy() for value in data))
+    kept = RobotData(*(value.copy() for value in data[:-1]), tree=data.tree)
     if field == "command":
         target[0] = np.nan
     else:
@@ -312,6 +313,11 @@ def test_reset_refuses_a_pose_that_is_not_finite_and_sets_the_others():
     assert np.array_equal(data.coordinates[2:, :2], pose[2:, :2])
 
 
+def _arrays(block):
+    """Number of arrays in a NamedTuple, those of nested ones included."""
+    return sum(_arrays(v) if isinstance(v, tuple) else 1 for v in block)
+
+
 def test_a_step_allocates_nothing():
     data, work, winch = _robot(URSULA)
     robot_step(URSULA, _PERIOD, winch, data, work)
@@ -321,5 +327,5 @@ def test_a_step_allocates_nothing():
     after = rtsys.get_allocation_stats()
     _nrt_python.memsys_disable_stats()
     # the call from Python wraps each array it hands in, and that is all
-    handed = len(URSULA) + 1 + len(data) + len(work)
+    handed = sum(_arrays(block) for block in (URSULA, data, work)) + 1
     assert after.alloc - before.alloc <= handed

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.robot_tree import changed_robot
 from models.rod import allocate_rod_work
 from models.tendon import (
     TENDON_NOT_FINITE,
@@ -148,7 +149,7 @@ def _routed(azimuths, ends, ratios, **changes):
         tendon_damping=np.zeros(tendons),
         tendon_pretension=np.zeros(tendons),
     )
-    return model._replace(**changes)
+    return changed_robot(model, **changes)
 
 
 def _thirds(segments):

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.hydro import limb_weight_load
 from models.material import segment_material
+from models.robot_tree import changed_robot
 from models.rod import allocate_rod_work
 from models.tendon import tendon_lengths
+from models.weight import limb_weight_load
 from models.winch import (
     WINCH_NOT_FINITE,
     WINCH_OK,
@@ -109,7 +110,7 @@ def test_lengths_are_continuous_along_a_path_through_the_straight_limb():
 
 
 def test_a_weak_winch_says_so_and_stays_below_its_limit():
-    weak = URSULA._replace(tendon_tension_limit=np.full(24, 1.0))
+    weak = changed_robot(URSULA, tendon_tension_limit=np.full(24, 1.0))
     pose = np.array([[1.2, 0.3, -0.002], [0.2, 0.9, -0.002]])
     status, length, tension, _ = _solve(0, pose, weak)
     assert status == WINCH_TENSION_LIMITED

@@ -157,5 +157,5 @@ def test_tendons_outside_the_limb_are_refused() -> None:
 def test_every_factor_changes_the_model() -> None:
     for entry in fields(PlantMismatch):
         changed = PlantMismatch(**{entry.name: 1.25}).apply(MODEL)
-        same = all(map(np.array_equal, changed, MODEL))
+        same = all(map(np.array_equal, changed[:-1], MODEL[:-1]))
         assert same == (entry.name == "noise"), entry.name
