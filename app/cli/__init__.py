@@ -16,6 +16,7 @@ from app.cli import (  # noqa: F401  they add their commands
     legs,
     lists,
     processes,
+    simulate,
 )
 from app.cli.options import application, err
 from app.errors import LimblinkError

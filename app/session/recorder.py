@@ -14,6 +14,7 @@ to a live process, off its control path.
 | /health                 | Health         | as the link thread publishes         |
 | /event                  | Event          | when it happens                      |
 | /statistics             | LoopStatistics | each second                          |
+| /simulation             | Simulation     | every sample of a simulated case     |
 
 A flush hands a complete chunk to the operating system: it outlives the death of this
 process, though not a loss of power before the kernel has written it to disk.
@@ -34,7 +35,7 @@ from app.errors import LogError
 from app.link.channel import Direction, PacketRecord
 from app.messages import Event, LinkHealth, OperatorInput, Source
 from app.session.schema import SCHEMAS, Schema, StateEncoder, fill_message
-from models.numerics import IntArray
+from models.numerics import FloatArray, IntArray
 
 __all__ = [
     "METADATA_NAME",
@@ -239,6 +240,28 @@ class Recorder:
         """Keep the loop's statistics so far."""
         message = fill_message(SCHEMAS["LoopStatistics"], statistics)
         self._write("/statistics", "LoopStatistics", time_ns, message)
+
+    def write_simulation(
+        self, time_ns: int, fields: Mapping[str, FloatArray], names: Mapping[str, str]
+    ) -> None:
+        """Keep one moment of a simulated robot.
+
+        Args:
+            time_ns: since the start of the case [ns].
+            fields: those of the schema "Simulation" but for the time, flattened in row
+                order.
+            names: what stands at which place of a field, by field, such as the limbs
+                of `tips`; kept with the first sample.
+        """
+        schema = SCHEMAS["Simulation"]
+        message = schema.message(
+            time_ns=time_ns,
+            **{name: values.reshape(-1).tolist() for name, values in fields.items()},
+        )
+        extra = {f"names.{field}": text for field, text in names.items()}
+        channel = self._channel("/simulation", schema, extra)
+        data = message.SerializeToString(deterministic=True)
+        self._add(channel, "/simulation", time_ns, data)
 
     def flush(self) -> None:
         """Hand everything written so far to the operating system as a whole chunk.

@@ -65,6 +65,16 @@ UNITS = {
     "loss_up": "1",
     "loss_set": "1",
     "size_bytes": "byte",
+    "root_position": "m, world",
+    "root_orientation": "1 (quaternion w x y z, root to world)",
+    "root_twist": "rad/s, rad/s, rad/s, m/s, m/s, m/s, root frame",
+    "coordinates": "rad or m, by coordinate: see names.coordinates",
+    "coordinate_rates": "rad/s or m/s, by coordinate",
+    "tips": "m, world",
+    "energy": "J (kinetic, elastic, potential)",
+    "loads": "by channel: see names.loads",
+    "base_wrench": "N m, N m, N m, N, N, N, root frame, about the base",
+    "objects": "m, m, m, 1, 1, 1, 1 (position, quaternion w x y z) each, world",
 }
 """Units of the fields whose names do not end in their unit."""
 
@@ -232,6 +242,19 @@ SCHEMAS: dict[str, Schema] = {
             "lateness": _INTS,
             "period": _INTS,
             "cost": _INTS,
+        },
+        "Simulation": {
+            "time_ns": _INT,
+            "root_position": _REALS,
+            "root_orientation": _REALS,
+            "root_twist": _REALS,
+            "coordinates": _REALS,
+            "coordinate_rates": _REALS,
+            "tips": _REALS,
+            "energy": _REALS,
+            "loads": _REALS,
+            "base_wrench": _REALS,
+            "objects": _REALS,
         },
     }.items()
 }
