@@ -207,6 +207,16 @@ def _draw_shape(axis: "Axes", simulation: Simulation) -> None:
     )
 
 
+_TITLES = {
+    "N": "forces",
+    "N m": "moments",
+    "Pa": "pressures",
+    "kPa": "pressures",
+    "m": "lengths",
+    "mm": "lengths",
+}
+
+
 def _draw_loads(axis: "Axes", trace: Trace, unit: str, columns: list[int]) -> None:
     listed = sorted(columns, key=lambda k: -_size(trace.loads[:, k]))[:_MOST_LINES]
     for rank, column in enumerate(sorted(listed)):
@@ -217,7 +227,9 @@ def _draw_loads(axis: "Axes", trace: Trace, unit: str, columns: list[int]) -> No
     axis.set_ylabel(f"[{unit}]")
     axis.set_xlabel("time [s]")
     axis.legend(fontsize=8, frameon=False)
-    axis.set_title("loads", fontsize=10, color=_INK)
+    names = [trace.channels[column][0] for column in sorted(listed)]
+    one = names[0] if len(names) == 1 else _TITLES.get(unit, "loads")
+    axis.set_title(one if len(one) < 40 else "loads", fontsize=10, color=_INK)
 
 
 def _size(values: FloatArray) -> float:
