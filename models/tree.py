@@ -159,11 +159,10 @@ class TreeWork(NamedTuple):
     row: FloatArray
     """(N,) scratch: a generalised row."""
     turning: FloatArray
-    """(2,) of all points the sums of f² / m, f the inertial force at constant rates of
-    the coordinates [N2/kg], and of m v² [J]."""
+    """(3,) over all points: the sum of f² / m, f the inertial force at constant rates
+    of the coordinates [N2/kg], the sum of m v² [J], the greatest ω² [rad2/s2]."""
     corrects: IntArray
-    """(1,) 1 where `correct_turning` of models/tree_step has work to do, 2 while it does
-    it."""
+    """(1,) 1 where models/tree_turning has work to do, 2 while it does it."""
     motion_load: FloatArray
     """(N,) load as `tree_motion` left it, where that is so."""
     motion_matrix: FloatArray
@@ -175,22 +174,23 @@ class TreeWork(NamedTuple):
     then (3,) the world's vertical in them: see `models.tree_motion`."""
 
 
-def allocate_tree_data(model: TreeModel) -> TreeData:
+def allocate_tree_data(model: TreeModel, dtype: type = np.float64) -> TreeData:
     """Make the Data of a tree: at its rest coordinates, still, root at the origin.
 
     Args:
         model: the tree.
+        dtype: complex for derivatives by a complex step.
 
     Returns:
         Arrays of the shapes in `TreeData`.
     """
     size = model.dof_parent.size
     return TreeData(
-        root_pose=np.eye(4),
-        position=model.dof_rest.copy(),
-        velocity=np.zeros(size),
-        applied=np.zeros(size),
-        wrench=np.zeros((model.element_parent.size, 6)),
+        root_pose=np.eye(4, dtype=dtype),
+        position=model.dof_rest.astype(dtype),
+        velocity=np.zeros(size, dtype),
+        applied=np.zeros(size, dtype),
+        wrench=np.zeros((model.element_parent.size, 6), dtype),
         status=np.array([0, -1], dtype=np.int64),
     )
 
@@ -224,7 +224,7 @@ def allocate_tree_work(model: TreeModel, dtype: type = np.float64) -> TreeWork:
         load=np.zeros(size, dtype),
         change=np.zeros(size, dtype),
         row=np.zeros(size, dtype),
-        turning=np.zeros(2, dtype),
+        turning=np.zeros(3, dtype),
         corrects=np.zeros(1, np.int64),
         motion_load=np.zeros(size, dtype),
         motion_matrix=np.zeros((size, size), dtype),

@@ -35,7 +35,7 @@ __all__ = ["tree_motion"]
 
 _MAGNUS = 0.14433756729740646  # √3/12
 _TURNING_GROWTH = 0.02
-"""1/s: explicit Coriolis forces may add this share of the kinetic energy a second."""
+"""1/s: explicit Coriolis forces may add this share of a motion's energy a second."""
 
 
 @inner_kernel
@@ -182,7 +182,7 @@ def _set_out(model: TreeModel, data: TreeData, work: TreeWork) -> None:
             work.inertia_below[e, k] = 0.0
         for k in range(6):
             work.wrench_below[e, k] = 0.0
-    for k in range(2):
+    for k in range(3):
         work.turning[k] = 0.0
     height = pose[2, 3]
     for i in range(3):
@@ -559,9 +559,10 @@ def _point_forces(
         ax, ay, az = mass + added[0], mass + added[1], mass + added[2]
         if ax.real > 0.0 and ay.real > 0.0 and az.real > 0.0:
             work.turning[0] += nx * nx / ax + ny * ny / ay + nz * nz / az
-        work.turning[1] += (
-            mass * moving + gx * u + gy * v + gz * w
-        )
+        work.turning[1] += mass * moving + gx * u + gy * v + gz * w
+        spin = ox * ox + oy * oy + oz * oz
+        if spin.real > work.turning[2].real:
+            work.turning[2] = spin
         ix, iy, iz = inertia[0], inertia[1], inertia[2]
         work.turning[1] += ix * ox * ox + iy * oy * oy + iz * oz * oz
         if model.point_kind[point] == 2 and ix > 0.0 and iy > 0.0 and iz > 0.0:
@@ -755,7 +756,10 @@ def _gather(model: TreeModel, element: int, data: TreeData, work: TreeWork) -> N
 def _keep_motion(model: TreeModel, period: float, work: TreeWork) -> None:
     """Keep matrix and load apart for `correct_turning`, where it has to act."""
     rate = work.turning
-    fast = period * rate[0].real > _TURNING_GROWTH * rate[1].real
+    fast = (
+        period * rate[0].real > _TURNING_GROWTH * rate[1].real
+        or period * rate[2].real > _TURNING_GROWTH
+    )
     work.corrects[0] = 1 if fast else 0
     if not fast:
         return

@@ -35,7 +35,7 @@ def tree_factor(model: TreeModel, work: TreeWork) -> int:
             i = parent[i]
     for k in range(size - 1, -1, -1):
         pivot = factor[k, k]
-        if not (pivot > 0.0 and pivot < np.inf):
+        if not (pivot.real > 0.0 and pivot.real < np.inf):
             return k
         pivot = np.sqrt(pivot)
         factor[k, k] = pivot
@@ -92,7 +92,9 @@ def point_velocity(
     Args:
         work: after `tree_motion`.
         point: index of the point.
-        x: the place, root frame [m]; likewise y and z.
+        x: the place, root frame [m].
+        y: likewise.
+        z: likewise.
 
     Returns:
         Its velocity in the root frame [m/s].

@@ -6,12 +6,13 @@ the step,
     (M + h (D + G) + h² K) Δv = h (Q - K (q + h v) - D v),   v += Δv,   q += h v
 
 G the drag's linearisation at constant |v|. Elasticity, viscosity and drag take energy
-out at any period; Coriolis forces and the change of M are explicit, of first order. A
-mode of frequency ω is damped numerically by ω h / 2 of critical.
+out at any period. A mode of frequency ω is damped numerically by ω h / 2 of critical.
+Coriolis forces are explicit, or those of mid-step where they matter
+(models/tree_turning); weight, buoyancy and applied forces are explicit in the position,
+which is stable where h² times their stiffness is below 4 M.
 
 A state that is not finite, or faster than `dof_speed_limit`, is found in the step that
-makes it: the tree stays at the last good state, at rest, and `status` names the cause
-and the element.
+makes it (models/tree_guard).
 """
 
 import numpy as np
@@ -19,13 +20,26 @@ import numpy as np
 from models.numerics import FloatArray, inner_kernel, kernel
 from models.strain_step import step_coefficients, step_pose
 from models.tree import TreeData, TreeModel, TreeWork
+from models.tree_guard import (
+    TREE_DIVERGED,
+    TREE_NOT_FINITE,
+    TREE_OK,
+    TREE_REFUSED,
+    TREE_SINGULAR,
+    fastest,
+    freeze,
+    is_refused,
+    largest_input,
+)
 from models.tree_motion import tree_motion
 from models.tree_solve import solve_tree, tree_factor
+from models.tree_turning import correct_turning, hold_root
 
 __all__ = [
     "TREE_DIVERGED",
     "TREE_NOT_FINITE",
     "TREE_OK",
+    "TREE_REFUSED",
     "TREE_SINGULAR",
     "add_elastic",
     "finish_step",
@@ -35,14 +49,6 @@ __all__ = [
     "tree_momentum",
     "tree_step",
 ]
-
-TREE_OK = 0
-TREE_NOT_FINITE = 1
-"""An input, a force or a state is not a finite number."""
-TREE_SINGULAR = 2
-"""The mass matrix is not positive definite."""
-TREE_DIVERGED = 3
-"""A speed is beyond its limit."""
 
 
 @kernel
@@ -74,23 +80,6 @@ def add_elastic(
                 if j <= i:
                     work.matrix[first + i, d] += period * (damping + period * stiffness)
             work.load[first + i] -= total
-
-
-@kernel
-def hold_root(model: TreeModel, work: TreeWork) -> None:
-    """Take the components of the root's twist that are not free out of the system."""
-    if model.root_size[0] == 0:
-        return
-    for k in range(6):
-        if model.root_free[k] == 1:
-            continue
-        for d in range(model.dof_parent.size):
-            if d >= k:
-                work.matrix[d, k] = 0.0
-            if k >= d:
-                work.matrix[k, d] = 0.0
-        work.matrix[k, k] = 1.0
-        work.load[k] = 0.0
 
 
 @inner_kernel
@@ -125,73 +114,6 @@ def _turn_root(period: float, velocity: FloatArray, pose_out: FloatArray) -> Non
         pose_out[i, 2] = 1.5 * n - 0.5 * (k * g02 + m * g12 + n * g22)
 
 
-@inner_kernel
-def _freeze(cause: int, dof: int, model: TreeModel, data: TreeData) -> int:
-    """Stop the tree where it is and note why."""
-    data.status[0] = cause
-    data.status[1] = model.dof_element[dof] if dof >= 0 else -1
-    for d in range(data.velocity.size):
-        data.velocity[d] = 0.0
-    return cause
-
-
-@kernel
-def correct_turning(
-    model: TreeModel, period: float, data: TreeData, work: TreeWork
-) -> int:
-    """Take Coriolis and other gyroscopic forces at the middle of a fast step.
-
-    They are quadratic in the velocity v; taken at v they feed energy to all that turns,
-    (h Ω)² of it a step. Where that is more than 2 % a second they are taken at
-    v + Δv/2 instead, by two iterations, which damps all turning of h Ω < 2 (by
-    (h Ω)⁴/4 a step). Call it when all forces are in; `finish_step` does. It costs two
-    `tree_motion`, and nothing where the tree turns slowly.
-
-    Args:
-        model: the tree.
-        period: time step [s], that of the forces.
-        data: velocity is changed and put back.
-        work: matrix and load; points are left at the velocity v + Δv/2.
-
-    Returns:
-        -1, or the degree of freedom at which the matrix is not positive definite.
-    """
-    if work.corrects[0] == 0:
-        return -1
-    size = model.dof_parent.size
-    parent = model.dof_parent
-    for d in range(size):
-        work.kept_velocity[d] = data.velocity[d]
-        work.motion_load[d] = work.load[d] - work.motion_load[d]
-        j = d
-        while j >= 0:
-            work.motion_matrix[d, j] = work.matrix[d, j] - work.motion_matrix[d, j]
-            j = parent[j]
-    work.corrects[0] = 2
-    failed = -1
-    for _ in range(2):
-        hold_root(model, work)
-        failed = tree_factor(model, work)
-        if failed >= 0:
-            break
-        for d in range(size):
-            work.change[d] = period * work.load[d]
-        solve_tree(model, work, work.change)
-        for d in range(size):
-            data.velocity[d] = work.kept_velocity[d] + 0.5 * work.change[d]
-        tree_motion(model, 0.5 * period, data, work)
-        for d in range(size):
-            work.load[d] += work.motion_load[d]
-            j = d
-            while j >= 0:
-                work.matrix[d, j] += work.motion_matrix[d, j]
-                j = parent[j]
-    for d in range(size):
-        data.velocity[d] = work.kept_velocity[d]
-    work.corrects[0] = 0
-    return int(failed)
-
-
 @kernel
 def finish_step(model: TreeModel, period: float, data: TreeData, work: TreeWork) -> int:
     """Solve what `tree_motion` and the forces left in work, and advance the state.
@@ -205,24 +127,27 @@ def finish_step(model: TreeModel, period: float, data: TreeData, work: TreeWork)
     Returns:
         A `TREE_…` code.
     """
+    if data.status[0] != TREE_OK:
+        return int(data.status[0])
+    if is_refused(period, data):
+        return freeze(TREE_REFUSED, -1, data)
     size = model.dof_parent.size
-    correct_turning(model, period, data, work)
+    if work.corrects[0] == 1:
+        correct_turning(model, period, data, work)
     hold_root(model, work)
     for d in range(size):
         work.change[d] = period * work.load[d]
         if not abs(work.load[d]) < np.inf:
-            return _freeze(TREE_NOT_FINITE, d, model, data)
+            return freeze(TREE_NOT_FINITE, largest_input(model, data), data)
     failed = tree_factor(model, work)
     if failed >= 0:
-        pivot = work.matrix[failed, failed]
-        cause = TREE_SINGULAR if abs(pivot) < np.inf else TREE_NOT_FINITE
-        return _freeze(cause, failed, model, data)
+        if abs(work.matrix[failed, failed]) < np.inf:
+            return freeze(TREE_SINGULAR, int(model.dof_element[failed]), data)
+        return freeze(TREE_NOT_FINITE, largest_input(model, data), data)
     solve_tree(model, work, work.change)
-    for d in range(size):
-        speed = abs(data.velocity[d] + work.change[d])
-        if not speed < model.dof_speed_limit[d]:
-            cause = TREE_DIVERGED if speed < np.inf else TREE_NOT_FINITE
-            return _freeze(cause, d, model, data)
+    fast = fastest(model, data, work)
+    if fast >= 0:
+        return freeze(TREE_DIVERGED, int(model.dof_element[fast]), data)
     for d in range(size):
         data.velocity[d] += work.change[d]
     root = model.root_size[0]
