@@ -9,6 +9,7 @@ from app.config.loader import Parameters
 
 __all__ = [
     "HullParameters",
+    "LegDynamics",
     "LegParameters",
     "MantleParameters",
     "PropellerParameters",
@@ -18,6 +19,7 @@ __all__ = [
 _SmallMm = Annotated[float, Field(gt=0.0, le=1000.0)]
 _LinkMm = Annotated[float, Field(ge=0.0, le=5000.0)]
 _AngleDeg = Annotated[float, Field(ge=-180.0, le=180.0)]
+_Positive = Annotated[float, Field(gt=0.0, le=1e4)]
 _Ratio = Annotated[float, Field(ge=0.0, le=10.0)]
 
 _DIMENSIONS = {
@@ -31,7 +33,11 @@ _DIMENSIONS = {
 
 
 class HullParameters(Parameters):
-    """The rigid body that carries the limbs; its frame has x bow, y port, z up."""
+    """The rigid body that carries the limbs; its frame has x bow, y port, z up.
+
+    `wet_mass_kg` is the weight in water over gravity of the whole robot, limbs and
+    legs included: what keeps a robot on legs on the seabed.
+    """
 
     shape: Literal["squid", "vehicle", "frame", "bars", "cone", "module"] = "squid"
     base: Literal["floating", "three-dof", "legs", "chain"] = "floating"
@@ -41,6 +47,7 @@ class HullParameters(Parameters):
     height_mm: LengthMm | None = None
     dry_mass_kg: Annotated[float, Field(gt=0.0, le=1e5)]
     drag_area_m2: Annotated[float, Field(ge=0.0, le=1000.0)] | None = None
+    wet_mass_kg: Annotated[float, Field(ge=0.0, le=1e5)] | None = None
     over_seabed_mm: Annotated[float, Field(ge=20.0, le=10_000.0)] = 620.0
 
     @model_validator(mode="after")
@@ -55,6 +62,24 @@ class HullParameters(Parameters):
                     f"{' and '.join(needed)}: write it {word} {key}"
                 )
         return self
+
+
+class LegDynamics(Parameters):
+    """Masses of one leg and the drives of its joints, for simulation.
+
+    Canisters of the motors of femur and tibia, at the femur joint and the knee; bars of
+    femur and tibia; drives of coxa, femur and tibia (models/leg_drive).
+    """
+
+    canister_mass_kg: tuple[_Positive, _Positive]
+    canister_volume_l: tuple[_Positive, _Positive]
+    bar_mass_kg: tuple[_Positive, _Positive]
+    bar_diameter_mm: _SmallMm
+    foot_radius_mm: _SmallMm
+    joint_stiffness_n_m_per_rad: tuple[_Positive, _Positive, _Positive]
+    joint_damping_n_m_s_per_rad: tuple[_Positive, _Positive, _Positive]
+    torque_limit_n_m: tuple[_Positive, _Positive, _Positive]
+    motor_rate_deg_s: tuple[_Positive, _Positive, _Positive]
 
 
 class LegParameters(Parameters):
@@ -77,6 +102,7 @@ class LegParameters(Parameters):
         tuple[_AngleDeg, _AngleDeg],
         tuple[_AngleDeg, _AngleDeg],
     ]
+    dynamics: LegDynamics | None = None
 
     @model_validator(mode="after")
     def _within(self) -> "LegParameters":
