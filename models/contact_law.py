@@ -13,8 +13,9 @@ half the limit 0.58 w_s, at 99 % of it 7 w_s. There is no static friction beyond
 In a step of length h both are evaluated at its end: δ + h δ̇₁ and w₁. The impulses
 λ = h F of one contact against its compliance W (velocity change by unit impulse) then
 solve a scalar equation each: that of the normal is monotone and concave, and Newton's
-method climbs it from one side without overshoot. As k δ^p is the slope of a convex energy, and the damper and the
-friction oppose the velocities at the step's end, no step of any length adds energy.
+method climbs it from one side without overshoot. As k δ^p is the slope of a convex
+energy, and the damper and the friction oppose the velocities at the step's end, no step
+of any length adds energy.
 """
 
 import math

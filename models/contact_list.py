@@ -17,7 +17,8 @@ class ContactData(NamedTuple):
     """The contacts of one step: at most C of them, among S slots, on D velocities."""
 
     count: IntArray  # type: ignore[assignment]  # hides tuple.count
-    """(4,) contacts; sweeps taken; contacts left out for want of room; steps so far."""
+    """(5,) contacts; sweeps taken; contacts left out for want of room; then since the
+    start: steps, and steps whose impulses did not settle."""
     slot: IntArray
     """(C,) what touches what: an index below S."""
     partner: IntArray
@@ -79,7 +80,7 @@ def allocate_contact_data(capacity: int, slots: int, size: int) -> ContactData:
         Arrays of the shapes in `ContactData`.
     """
     return ContactData(
-        count=np.zeros(4, dtype=np.int64),
+        count=np.zeros(5, dtype=np.int64),
         slot=np.zeros(capacity, dtype=np.int64),
         partner=np.full((capacity, 2), -1, dtype=np.int64),
         place=np.zeros((capacity, 3)),

@@ -220,4 +220,6 @@ def solve_contacts(period: float, velocity: FloatArray, data: ContactData) -> in
             if not abs(data.impulse[c, i]) < np.inf:
                 status = 2
                 data.stamp[slot] = -1
+    if status != 0:
+        data.count[4] += 1
     return status

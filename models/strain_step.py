@@ -26,10 +26,10 @@ from models.numerics import inner_kernel
 __all__ = [
     "cross",
     "screw_bracket",
+    "step_bias",
     "step_coefficients",
     "step_column",
     "step_pose",
-    "step_bias",
 ]
 
 
@@ -160,9 +160,15 @@ def step_pose(
     """Pose exp(Ω) of a step.
 
     Args:
-        a: coefficients at u = x² + y² + z²; likewise b and c.
-        x: rotation vector of Ω [rad]; likewise y and z.
-        p: translation of Ω [m]; likewise q and r.
+        a: coefficient a of `step_coefficients`.
+        b: coefficient b.
+        c: coefficient c.
+        x: rotation of Ω [rad], first component.
+        y: second component.
+        z: third component.
+        p: translation of Ω [m], first component.
+        q: second component.
+        r: third component.
 
     Returns:
         The rotation row by row, then the position [m].
@@ -213,9 +219,24 @@ def step_column(
     """Twist of a step's end, in the frame of its start, for a change dΩ of its strain.
 
     Args:
-        a: coefficients of `step_coefficients`; likewise b, c, da, db, dc.
-        x: Ω, six numbers, angular first: likewise y, z, p, q, r.
-        dx: dΩ, six numbers, angular first: likewise dy, dz, dp, dq, dr.
+        a: coefficient a of `step_coefficients`.
+        b: coefficient b.
+        c: coefficient c.
+        da: da/du.
+        db: db/du.
+        dc: dc/du.
+        x: rotation of Ω [rad], first component.
+        y: second component.
+        z: third component.
+        p: translation of Ω [m], first component.
+        q: second component.
+        r: third component.
+        dx: rotation of dΩ, first component.
+        dy: second component.
+        dz: third component.
+        dp: translation of dΩ, first component.
+        dq: second component.
+        dr: third component.
 
     Returns:
         The twist, angular first.
@@ -267,9 +288,27 @@ def step_bias(
     """Time derivative of `step_column` at constant dΩ/dt, Ω moving with dΩ/dt itself.
 
     Args:
-        a: coefficients of `step_coefficients`, all nine.
-        x: Ω, six numbers; likewise y, z, p, q, r.
-        dx: dΩ/dt, six numbers; likewise dy, dz, dp, dq, dr.
+        a: coefficient a of `step_coefficients`.
+        b: coefficient b.
+        c: coefficient c.
+        da: da/du.
+        db: db/du.
+        dc: dc/du.
+        dda: second derivative of a.
+        ddb: second derivative of b.
+        ddc: second derivative of c.
+        x: rotation of Ω [rad], first component.
+        y: second component.
+        z: third component.
+        p: translation of Ω [m], first component.
+        q: second component.
+        r: third component.
+        dx: rotation of dΩ/dt, first component.
+        dy: second component.
+        dz: third component.
+        dp: translation of dΩ/dt, first component.
+        dq: second component.
+        dr: third component.
 
     Returns:
         Six numbers, angular first; without the share of d²Ω/dt².

@@ -303,7 +303,8 @@ class TreeBuilder:
 
         def value(at: float) -> FloatArray:
             table = [polynomial.legval(2.0 * at - 1.0, np.eye(n + 1)[n]) for n in order]
-            return np.array(table) * sign / length
+            row: FloatArray = np.array(table) * sign / length
+            return row
 
         def radius_at(at: float) -> float:
             return radius[0] + (radius[1] - radius[0]) * at

@@ -16,11 +16,11 @@ import math
 
 import numpy as np
 
-from models.weight import limb_weight_load
 from models.material import segment_material
 from models.numerics import FloatArray, cholesky_solve, kernel
 from models.robot import RobotModel
 from models.tendon import tendon_lengths
+from models.weight import limb_weight_load
 from models.workspace import RodWork
 
 __all__ = [

@@ -164,7 +164,8 @@ def _revolved(
     other = np.cross(direction, side)
     angle = np.linspace(0.0, 2.0 * np.pi, 2 * _AROUND + 1)
     ring = np.outer(np.cos(angle), side) + np.outer(np.sin(angle), other)
-    return axis_points[:, None] + radii[:, None, None] * ring[None]
+    skin: FloatArray = axis_points[:, None] + radii[:, None, None] * ring[None]
+    return skin
 
 
 def _object(item: ObjectCase) -> list[FloatArray]:

@@ -25,7 +25,6 @@ from models.tree_step import (
 from tests.unit.models import tree_oracle as oracle
 from tests.unit.models.tree_soak import soak
 
-
 pytestmark = pytest.mark.timeout(300)  # complex kernels compile for half of it
 
 
