@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from app.config.case_legs import LegsCase
 from app.config.case_loads import (
     Chambers,
     InternalLoad,
@@ -195,6 +196,7 @@ class CaseParameters(Parameters):
     propellers: tuple[PropellerThrust, ...] = ()
     mantle: MantlePulse | None = None
     stroke: Stroke | None = None
+    legs: LegsCase | None = None
     ground: GroundCase | None = None
     obstacles: tuple[str, ...] = ()
     objects: tuple[ObjectCase, ...] = ()

@@ -1,7 +1,7 @@
 """From a robot's parameters and a case to the tree that the engine moves.
 
 Limbs become rods, gaps and grippers rigid cylinders, the hull bodies on the root. Legs
-are left out as yet: a robot on legs is held where it stands.
+become joints and links where the base moves; a robot that is held needs none.
 """
 
 import math
@@ -15,6 +15,7 @@ from app.config.limbs import LimbParameters
 from app.config.robot_model import build_robot_model, limb_base_pose
 from app.config.robot_parameters import RobotParameters
 from app.config.tree_hull import add_hull, add_module
+from app.config.tree_legs import LegPlan, add_legs
 from app.errors import ConfigError
 from models.numerics import FloatArray
 from models.tree import TreeModel
@@ -90,6 +91,8 @@ class TreePlan(NamedTuple):
     limbs: tuple[LimbPlan, ...]
     modules: tuple[int, ...]
     """Element of each module of a snake, tail to head."""
+    legs: tuple[LegPlan, ...] = ()
+    """None where the base is held."""
 
 
 def limb_radius(limb: LimbParameters, at: float) -> float:
@@ -141,6 +144,8 @@ def build_tree(robot: RobotParameters, case: CaseParameters) -> TreePlan:
     )
     if case.base.limb is None:
         add_hull(builder, robot, water, code=code)
+    stands = case.base.limb is None and case.base.motion == "floating"
+    legs = add_legs(builder, robot, water) if stands else ()
     tail = builder.names.index("module 0") if robot.snake is not None else -1
     _check_names(robot, case)
     rest = build_robot_model(robot).rest_coordinates
@@ -153,7 +158,7 @@ def build_tree(robot: RobotParameters, case: CaseParameters) -> TreePlan:
             limbs.append(maker.make(number, posture))
         first += count
     modules = (tail, *limbs[0].modules) if robot.snake is not None else ()
-    return TreePlan(builder.build(), tuple(builder.names), tuple(limbs), modules)
+    return TreePlan(builder.build(), tuple(builder.names), tuple(limbs), modules, legs)
 
 
 def _check_names(robot: RobotParameters, case: CaseParameters) -> None:

@@ -20,6 +20,7 @@ from app.config.limbs import ChamberParameters
 from app.config.robot_parameters import RobotParameters
 from app.config.tree import LimbPlan, TreePlan, named_limbs
 from app.errors import ConfigError
+from app.study.legged_load import make_leg_load
 from app.study.simulation_loads import PlainLoad, value_at
 from models.mantle import (
     MANTLE_COLLAPSED,
@@ -454,6 +455,9 @@ def make_drives(
         drives.append(PropellerLoad(robot, plan, case.propellers))
     if case.chambers or robot.snake is not None:
         drives.append(ChamberLoad(robot, plan, case.chambers))
+    walking = make_leg_load(robot, plan.legs, plan.model, case, case.legs)
+    if walking is not None:
+        drives.append(walking)
     whole = case.base.limb is None
     if robot.mantle is not None and whole:
         density = case.water.density_kg_m3

@@ -1,7 +1,7 @@
 """What a simulated robot looks like at one moment: surfaces in the world, by patches.
 
 Limbs are tubes along their centre line, tapered as they are; hulls stand for themselves
-in plain shapes. Only what the simulation knows is drawn: no legs, tools or propellers.
+in plain shapes. Only what the simulation knows is drawn: no tools or propellers.
 """
 
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from app.config.case import CaseParameters, ObjectCase
 from app.config.robot import RobotParameters
 from app.config.tree import LimbPlan, TreePlan
 from app.config.tree_hull import hull_outline
+from app.study.legged_load import leg_lines
 from app.study.simulation_run import Sample
 from models.numerics import FloatArray
 from models.tree import allocate_tree_data, allocate_tree_work
@@ -131,9 +132,25 @@ def robot_surfaces(
                 module = element in limb.modules
                 color = _MODULE_COLOR if module else _GRIPPER_COLOR
             surfaces.append(Surface(tube(centres[own], radii[own]), color))
+    surfaces += _legs(plan, sample)
     if sample.mantle.size and robot.mantle is not None:
         surfaces.append(_mantle(robot, sample))
     return surfaces
+
+
+def _legs(plan: TreePlan, sample: Sample) -> list[Surface]:
+    """Bars of the legs, where they are simulated."""
+    if not plan.legs:
+        return []
+    data, work = allocate_tree_data(plan.model), allocate_tree_work(plan.model)
+    data.root_pose[:] = sample.root_pose
+    data.position[:] = sample.position
+    tree_motion(plan.model, 0.0, data, work)
+    rotation, origin = sample.root_pose[:3, :3], sample.root_pose[:3, 3]
+    return [
+        Surface(tube(points @ rotation.T + origin, np.full(len(points), radius)), color)
+        for points, radius, color in leg_lines(plan.legs, plan.model, work)
+    ]
 
 
 def tube(centres: FloatArray, radii: FloatArray) -> FloatArray:
