@@ -37,7 +37,7 @@ from models.contact_law import (
     tangents,
 )
 from models.contact_solve import ContactData, open_contact
-from models.numerics import FloatArray, inner_kernel, kernel
+from models.numerics import FloatArray, called_kernel, inner_kernel, kernel
 from models.obstacle import ObstacleModel, build_obstacle_model, obstacle_distance
 from models.surface import (
     HeightFieldModel,
@@ -179,7 +179,7 @@ def into_world(
     )
 
 
-@inner_kernel
+@called_kernel
 def tree_rows(
     model: TreeModel,
     element: int,
@@ -229,7 +229,7 @@ def tree_rows(
         d = model.dof_parent[d]
 
 
-@inner_kernel
+@called_kernel
 def find_contacts(
     model: TreeModel,
     contacts: ContactModel,
@@ -294,7 +294,7 @@ def find_contacts(
                 tree_rows(model, e, p, place, normal, 1.0, data, work, row)
 
 
-@inner_kernel
+@called_kernel
 def add_contact_forces(
     model: TreeModel, period: float, data: TreeData, work: TreeWork, found: ContactData
 ) -> None:

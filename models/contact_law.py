@@ -196,54 +196,49 @@ def friction_impulse(
     slip_y: float,
     compliance_x: float,
     compliance_y: float,
-    first: float,
-) -> tuple[float, float, float]:
+) -> tuple[float, float]:
     """Friction impulses of one step, with the slip taken at its end.
 
-    Along the principal axes of the tangential compliance the slip at the end is
-    u_i/(1 + c W_i), for impulses -c w. Solves c sqrt(|w(c)|² + w_s²) = μ λ_n, whose
-    left side rises with c, by Newton's method between bounds.
+    Along the principal axes of the tangential compliance W the impulses are
+    -u_i/(τ + W_i), with τ from the secular equation
+
+        Σ u_i²/(τ + W_i)² + w_s²/τ² = (μ λ_n)²
+
+    whose root Newton's method on the inverse norms meets from below in a few steps, as
+    in a trust region (Moré and Sorensen 1983).
 
     Args:
         law: (5,) from `pack_law`.
         normal: λ_n [N s].
-        slip_x: slip without these impulses along the first axis [m/s].
+        slip_x: slip u without these impulses along the first axis [m/s].
         slip_y: along the second one [m/s].
-        compliance_x: W along the first axis [1/kg].
-        compliance_y: along the second one [1/kg].
-        first: a guess of c, or 0 [kg].
+        compliance_x: W along the first axis, the greater one [1/kg].
+        compliance_y: along the second one, 0 or above [1/kg].
 
     Returns:
-        Impulses along the two axes [N s], of at most μ λ_n together, and c.
+        Impulses along the two axes [N s], of at most μ λ_n together.
     """
     most = law[3] * normal
     if not most > 0.0:
-        return 0.0, 0.0, 0.0
-    square = law[4] * law[4]
-    low = 0.0
-    high = most / law[4]
-    c = first if 0.0 < first < high else high
+        return 0.0, 0.0
+    limit = law[4]
+    whole = math.sqrt(slip_x * slip_x + slip_y * slip_y + limit * limit)
+    soft = max(limit / most, whole / most - compliance_x)
     for _ in range(_MOST_STEPS):
-        gain_x = 1.0 / (1.0 + c * compliance_x)
-        gain_y = 1.0 / (1.0 + c * compliance_y)
-        x = slip_x * gain_x
-        y = slip_y * gain_y
-        norm = math.sqrt(x * x + y * y + square)
-        miss = c * norm - most
-        if miss > 0.0:
-            high = c
-        else:
-            low = c
-        slope = (x * x * gain_x + y * y * gain_y + square) / norm
-        step = -miss / slope
-        ahead = c + step
-        if not low < ahead < high:
-            ahead = 0.5 * (low + high)
-        settled = abs(ahead - c) <= _SETTLED * ahead
-        c = ahead
-        if settled:
+        x = slip_x / (soft + compliance_x)
+        y = slip_y / (soft + compliance_y)
+        z = limit / soft
+        square = x * x + y * y + z * z
+        norm = math.sqrt(square)
+        slope = (
+            x * x / (soft + compliance_x) + y * y / (soft + compliance_y) + z * z / soft
+        )
+        step = square / slope * (norm - most) / most
+        soft += step
+        if not step > _SETTLED * soft:
             break
-    x = slip_x / (1.0 + c * compliance_x)
-    y = slip_y / (1.0 + c * compliance_y)
-    scale = -most / math.sqrt(x * x + y * y + square)
-    return scale * x, scale * y, c
+    x = slip_x / (soft + compliance_x)
+    y = slip_y / (soft + compliance_y)
+    z = limit / soft
+    scale = -most / math.sqrt(x * x + y * y + z * z)
+    return scale * x, scale * y

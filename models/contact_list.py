@@ -46,8 +46,8 @@ class ContactData(NamedTuple):
     sum: FloatArray
     """(D,) s = Σ Z λ."""
     block: FloatArray
-    """(C, 6) compliance along the normal and the principal tangents [1/kg], cosine and
-    sine of the first one's angle to the first tangent, friction's slope [kg]."""
+    """(C, 5) compliance along the normal and the principal tangents [1/kg], cosine and
+    sine of the first one's angle to the first tangent."""
     memory: FloatArray
     """(S, 3) impulses of the last step in which the slot touched [N s]."""
     stamp: IntArray
@@ -94,7 +94,7 @@ def allocate_contact_data(capacity: int, slots: int, size: int) -> ContactData:
         packed=np.zeros(capacity, dtype=np.int64),
         free=np.zeros((capacity, 3)),
         sum=np.zeros(size),
-        block=np.zeros((capacity, 6)),
+        block=np.zeros((capacity, 5)),
         memory=np.zeros((slots, 3)),
         stamp=np.full(slots, -1, dtype=np.int64),
         velocity=np.zeros(size),

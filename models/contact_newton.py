@@ -15,7 +15,12 @@ import math
 
 from models.contact_law import elastic_force
 from models.contact_list import ContactData
-from models.numerics import FloatArray, cholesky_solve, inner_kernel, kernel
+from models.numerics import (
+    FloatArray,
+    called_kernel,
+    cholesky_solve,
+    inner_kernel,
+)
 
 __all__ = ["improve_together"]
 
@@ -63,8 +68,8 @@ def _slope(period: float, length: float, data: ContactData) -> float:
     return total
 
 
-@kernel
-def _assemble(period: float, data: ContactData) -> None:
+@called_kernel
+def _assemble(period: float, share: float, data: ContactData) -> None:
     """Hessian, and minus the gradient as the direction; impulses of the law."""
     size = data.sum.size
     for d in range(size):
@@ -76,10 +81,14 @@ def _assemble(period: float, data: ContactData) -> None:
         half = data.half[c]
         columns = data.columns[c]
         speed = data.speed[c]
-        normal, first, second, stiff, norm, scale = _impulses(
+        normal, _, _, _, _, _ = _impulses(
             data.law[c], period, data.depth[c], speed, -1.0
         )
-        data.impulse[c, 0] = normal
+        held = data.impulse[c, 0] + share * (normal - data.impulse[c, 0])
+        data.impulse[c, 0] = held
+        normal, first, second, stiff, norm, scale = _impulses(
+            data.law[c], period, data.depth[c], speed, held
+        )
         data.impulse[c, 1] = first
         data.impulse[c, 2] = second
         if not (stiff > 0.0 or scale > 0.0):
@@ -117,12 +126,13 @@ def _speeds(
     return x, y, z
 
 
-@kernel
-def improve_together(period: float, data: ContactData) -> float:
+@called_kernel
+def improve_together(period: float, share: float, data: ContactData) -> float:
     """Take one step, and the impulses of the law at the speeds that it leads to.
 
     Args:
         period: h [s].
+        share: how far the λ_n held for the friction follows the present one, 0..1.
         data: packed contacts; gets s in `sum`, λ(u) in `impulse`, s - Σ Z λ(u) in
             `direction`.
 
@@ -135,7 +145,7 @@ def improve_together(period: float, data: ContactData) -> float:
         data.speed[c, 0] = data.free[c, 0] + x
         data.speed[c, 1] = data.free[c, 1] + y
         data.speed[c, 2] = data.free[c, 2] + z
-    _assemble(period, data)
+    _assemble(period, share, data)
     if cholesky_solve(data.hessian, data.direction, size) == 0:
         for c in range(data.count[0]):
             data.along[c, 0], data.along[c, 1], data.along[c, 2] = _speeds(

@@ -33,7 +33,7 @@ from models.contact_list import (
     open_contact,
 )
 from models.contact_newton import improve_together
-from models.numerics import FloatArray, kernel
+from models.numerics import FloatArray, called_kernel
 
 __all__ = [
     "ContactData",
@@ -45,11 +45,12 @@ __all__ = [
 
 _MOST_SWEEPS = 100
 _FIRST_SWEEPS = 2
-_MOST_NEWTON = 20
+_MOST_NEWTON = 30
+_WHOLE_STEPS = 8
 _SETTLED = 1e-7  # of a speed, and [m/s]
 
 
-@kernel
+@called_kernel
 def _start(velocity: FloatArray, data: ContactData) -> None:
     """Pack; compliances and free speeds; impulses of the step before, if any."""
     size = velocity.size
@@ -85,7 +86,6 @@ def _start(velocity: FloatArray, data: ContactData) -> None:
         angle = 0.5 * math.atan2(w12, spread)
         data.block[c, 3] = math.cos(angle)
         data.block[c, 4] = math.sin(angle)
-        data.block[c, 5] = 0.0
         slot = data.slot[c]
         known = data.stamp[slot] == data.count[3] - 1
         for i in range(3):
@@ -96,7 +96,7 @@ def _start(velocity: FloatArray, data: ContactData) -> None:
                     data.sum[data.columns[c, k]] += half[i, k] * value
 
 
-@kernel
+@called_kernel
 def _improve(contact: int, period: float, data: ContactData) -> tuple[float, float]:
     """Solve one contact against the others; the change of its speed, and its speed."""
     half = data.half[contact]
@@ -131,7 +131,7 @@ def _improve(contact: int, period: float, data: ContactData) -> tuple[float, flo
     cosine = data.block[contact, 3]
     sine = data.block[contact, 4]
     w_second = data.block[contact, 2]
-    new_x, new_y, data.block[contact, 5] = friction_impulse(
+    new_x, new_y = friction_impulse(
         law,
         impulse[0],
         cosine * slip_1
@@ -142,7 +142,6 @@ def _improve(contact: int, period: float, data: ContactData) -> tuple[float, flo
         - w_second * (cosine * impulse[2] - sine * impulse[1]),
         w_tangent,
         w_second,
-        data.block[contact, 5],
     )
     change_1 = cosine * new_x - sine * new_y - impulse[1]
     change_2 = sine * new_x + cosine * new_y - impulse[2]
@@ -156,15 +155,16 @@ def _improve(contact: int, period: float, data: ContactData) -> tuple[float, flo
     )
 
 
-@kernel
+@called_kernel
 def _solve_together(period: float, data: ContactData) -> bool:
     """Newton steps from the sweeps' impulses; puts these back where they fail."""
     for c in range(data.count[0]):
         for i in range(3):
             data.kept[c, i] = data.impulse[c, i]
-    for _ in range(_MOST_NEWTON):
+    for step in range(_MOST_NEWTON):
         data.count[1] += 1
-        if improve_together(period, data) <= _SETTLED:
+        share = 1.0 if step < _WHOLE_STEPS else 0.5
+        if improve_together(period, share, data) <= _SETTLED:
             for d in range(data.sum.size):
                 data.sum[d] -= data.direction[d]
             return True
@@ -179,7 +179,7 @@ def _solve_together(period: float, data: ContactData) -> bool:
     return False
 
 
-@kernel
+@called_kernel
 def solve_contacts(period: float, velocity: FloatArray, data: ContactData) -> int:
     """Find the impulses of all contacts.
 

@@ -32,7 +32,7 @@ from models.contact_solve import (
 from models.free_body import FreeBodyData, FreeBodyModel
 from models.free_body_motion import move_bodies, push_bodies
 from models.limb_contact import LimbContactModel, find_limb_contacts
-from models.numerics import inner_kernel, kernel
+from models.numerics import called_kernel, kernel
 from models.tree import TreeData, TreeModel, TreeWork
 from models.tree_guard import is_refused
 from models.tree_motion import tree_motion
@@ -77,7 +77,7 @@ def allocate_contacts(
     return allocate_contact_data(capacity, slots, size + 6 * count)
 
 
-@kernel
+@called_kernel
 def step_bodies(
     contacts: ContactModel,
     bodies: FreeBodyModel,
@@ -107,7 +107,7 @@ def step_bodies(
     return int(status)
 
 
-@inner_kernel
+@called_kernel
 def finish_contact_step(
     tree: TreeModel,
     contacts: ContactModel,

@@ -65,7 +65,8 @@ def called_kernel(function: _Function) -> _Function:
 
     Compiled once for all its callers; a call costs about 0.5 µs.
     """
-    return _compile(function, for_python=True, inline=False)
+    for_python = not function.__name__.startswith("_")
+    return _compile(function, for_python=for_python, inline=False)
 
 
 def _compile(

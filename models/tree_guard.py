@@ -30,19 +30,21 @@ TREE_SINGULAR = 2
 TREE_DIVERGED = 3
 """A speed is beyond its limit."""
 TREE_REFUSED = 4
-"""The period is not a positive number, or the root's pose is no pose."""
+"""The period is not within (0, 1000 s], or the root's pose is no pose."""
 
 _SLACK = 0.1
 """How far the squares of a rotation's columns may be from 1."""
+_LONGEST = 1e3
+"""s: no step is so long; a turn of a longer one could overflow."""
 _FAR = 1e9
 """m: no robot is so far from the world's origin."""
 
 
 @inner_kernel
 def is_refused(period: float, data: TreeData) -> bool:
-    """Whether the period is not positive and finite, or root_pose is not a pose."""
+    """Whether the period is not above 0 and sensible, or root_pose is not a pose."""
     pose = data.root_pose
-    if not (period > 0.0 and period < np.inf):
+    if not (period > 0.0 and period <= _LONGEST):
         return True
     for j in range(3):
         square = pose[0, j] ** 2 + pose[1, j] ** 2 + pose[2, j] ** 2

@@ -317,11 +317,12 @@ def test_a_uniform_current_is_a_moving_frame(seed, munk):
 
 
 def test_sheared_current_is_that_of_the_height():
+    arm = np.array([0.2, -0.1, 0.3])
     tree = TreeBuilder(
         root="free", gravity=(0, 0, 0), current=(0.1, 0, 0), current_shear=(0.5, 0, 0)
     )
     tree.add_body(
-        ROOT, np.eye(4), mass=1.0, inertia=(1, 1, 1), drag_linear=(0, 0, 0, 1, 1, 1)
+        ROOT, frame(arm), mass=1.0, inertia=(1, 1, 1), drag_linear=(0, 0, 0, 1, 1, 1)
     )
     model = tree.build()
     data, work = allocate_tree_data(model), allocate_tree_work(model)
@@ -329,7 +330,9 @@ def test_sheared_current_is_that_of_the_height():
     data.root_pose[:3, 3] = 3.0, 4.0, 2.0
     tree_motion(model, 0.0, data, work)
     force = data.root_pose[:3, :3] @ work.load[3:]
-    assert np.allclose(force, (1.1, 0.0, 0.0), atol=1e-15)
+    height = 2.0 + data.root_pose[2, :3] @ arm
+    assert np.allclose(force, (0.1 + 0.5 * height, 0.0, 0.0), atol=1e-15)
+    assert np.allclose(work.load[:3], np.cross(arm, work.load[3:]), atol=1e-15)
 
 
 def _body(**options):
