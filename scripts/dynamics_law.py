@@ -52,7 +52,7 @@ class Law(NamedTuple):
     def text(self) -> str:
         """The law in words, in ns."""
         parts = [
-            f"{1e3 * value:.0f} a {name}"
+            f"{1e3 * value:.0f} per {name}"
             for value, name in zip(self.coefficient, TERMS, strict=True)
             if value > 0.0
         ]
