@@ -25,9 +25,9 @@ def arc_coefficients(
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
     """Evaluate the three functions of u = θ² behind every arc formula.
 
-    a(u) = (1 - cos θ)/θ², b(u) = sin θ / θ, c(u) = (θ - sin θ)/θ³. Below u = 0.25 a
-    power series in u is used (10 terms, truncation below 1e-17), above it closed
-    forms.
+    a(u) = (1 - cos θ)/θ², b(u) = sin θ / θ, c(u) = (θ - sin θ)/θ³. Below u = 0.25 by
+    Horner's rule in 8 terms (truncation below 1e-18), above it by the closed forms.
+    Runs on complex numbers too.
 
     Args:
         u: square of the bending angle [rad2].
@@ -35,47 +35,58 @@ def arc_coefficients(
     Returns:
         a, b, c, then da/du, db/du, dc/du, then the second derivatives.
     """
-    if u < 0.25:
-        # a = Σ (-u)^k/(2k+2)!, b = Σ (-u)^k/(2k+1)!, c = Σ (-u)^k/(2k+3)!
-        term_a = 0.5
-        term_b = 1.0
-        term_c = 1.0 / 6.0
-        a = a1 = a2 = b = b1 = b2 = c = c1 = c2 = 0.0
-        power0 = 1.0  # u^k
-        power1 = 0.0  # k u^(k-1)
-        power2 = 0.0  # k (k-1) u^(k-2)
-        for k in range(10):
-            a += term_a * power0
-            a1 += term_a * power1
-            a2 += term_a * power2
-            b += term_b * power0
-            b1 += term_b * power1
-            b2 += term_b * power2
-            c += term_c * power0
-            c1 += term_c * power1
-            c2 += term_c * power2
-            power2 = power2 * u + 2.0 * power1
-            power1 = power1 * u + power0
-            power0 = power0 * u
-            n = 2.0 * k
-            term_a = -term_a / ((n + 3.0) * (n + 4.0))
-            term_b = -term_b / ((n + 2.0) * (n + 3.0))
-            term_c = -term_c / ((n + 4.0) * (n + 5.0))
-        return a, b, c, a1, b1, c1, a2, b2, c2
+    if u.real < 0.25:
+        # coefficient k of a, b, c: (-1)^k / (2k+2)!, (2k+1)!, (2k+3)!
+        a0, a1, a2, a3 = 1 / 2, -1 / 24, 1 / 720, -1 / 40320
+        a4, a5, a6, a7 = 1 / 3628800, -1 / 479001600, 1 / 87178291200, -4.779477e-14
+        b1, b2, b3, b4 = -1 / 6, 1 / 120, -1 / 5040, 1 / 362880
+        b5, b6, b7 = -1 / 39916800, 1 / 6227020800, -1 / 1307674368000
+        c7 = -2.8114572543455206e-15
+        a = a0 + u * (
+            a1 + u * (a2 + u * (a3 + u * (a4 + u * (a5 + u * (a6 + u * a7)))))
+        )
+        da = a1 + u * (
+            2 * a2
+            + u * (3 * a3 + u * (4 * a4 + u * (5 * a5 + u * (6 * a6 + u * 7 * a7))))
+        )
+        dda = 2 * a2 + u * (
+            6 * a3 + u * (12 * a4 + u * (20 * a5 + u * (30 * a6 + u * 42 * a7)))
+        )
+        b = 1.0 + u * (
+            b1 + u * (b2 + u * (b3 + u * (b4 + u * (b5 + u * (b6 + u * b7)))))
+        )
+        db = b1 + u * (
+            2 * b2
+            + u * (3 * b3 + u * (4 * b4 + u * (5 * b5 + u * (6 * b6 + u * 7 * b7))))
+        )
+        ddb = 2 * b2 + u * (
+            6 * b3 + u * (12 * b4 + u * (20 * b5 + u * (30 * b6 + u * 42 * b7)))
+        )
+        # c_k = -b_{k+1}
+        c = -b1 - u * (
+            b2 + u * (b3 + u * (b4 + u * (b5 + u * (b6 + u * (b7 - u * c7)))))
+        )
+        dc = -b2 - u * (
+            2 * b3
+            + u * (3 * b4 + u * (4 * b5 + u * (5 * b6 + u * (6 * b7 - u * 7 * c7))))
+        )
+        ddc = -2 * b3 - u * (
+            6 * b4 + u * (12 * b5 + u * (20 * b6 + u * (30 * b7 - u * 42 * c7)))
+        )
+        return a, b, c, da, db, dc, dda, ddb, ddc
     theta = np.sqrt(u)
     cosine = np.cos(theta)
     half = 0.5 / u
     a = (1.0 - cosine) / u
     b = np.sin(theta) / theta
     c = (1.0 - b) / u
-    # θ d/dθ = 2 u d/du, and d(cos θ)/du = -b/2
-    a1 = (b - 2.0 * a) * half
-    b1 = (cosine - b) * half
-    c1 = (a - 3.0 * c) * half
-    a2 = (b1 - 4.0 * a1) * half
-    b2 = (-0.5 * b - 3.0 * b1) * half
-    c2 = (a1 - 5.0 * c1) * half
-    return a, b, c, a1, b1, c1, a2, b2, c2
+    da = (b - 2.0 * a) * half
+    db = (cosine - b) * half
+    dc = (a - 3.0 * c) * half
+    dda = (db - 4.0 * da) * half
+    ddb = (-0.5 * b - 3.0 * db) * half
+    ddc = (da - 5.0 * dc) * half
+    return a, b, c, da, db, dc, dda, ddb, ddc
 
 
 @kernel

@@ -7,8 +7,9 @@ Element k of the tree is segment k of the robot, and its coordinates are the seg
 import numpy as np
 
 from models.robot import RobotModel
+from models.strain_basis import constant_curvature
 from models.tree import TreeModel
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature
+from models.tree_builder import ROOT, TreeBuilder
 
 __all__ = ["NO_TREE", "SEGMENT_POINTS", "build_robot_tree", "changed_robot"]
 

@@ -19,15 +19,12 @@ Kernels here are written so that they also run on complex numbers: a complex ste
 their derivatives to rounding (models/tree_sensitivity).
 """
 
-import numpy as np
-
 from models.numerics import inner_kernel
 
 __all__ = [
     "cross",
     "screw_bracket",
     "step_bias",
-    "step_coefficients",
     "step_column",
     "step_pose",
 ]
@@ -64,75 +61,6 @@ def screw_bracket(
 
 
 @inner_kernel
-def step_coefficients(
-    u: float,
-) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """Evaluate a, b, c of models/arc and their first and second derivatives by u.
-
-    Below u = 0.25 by Horner's rule in 8 terms (truncation below 1e-18), above it by
-    the closed forms.
-
-    Args:
-        u: square of the angle of the step [rad2].
-
-    Returns:
-        a, b, c, then da/du, db/du, dc/du, then the second derivatives.
-    """
-    if u.real < 0.25:
-        # coefficient k of a, b, c: (-1)^k / (2k+2)!, (2k+1)!, (2k+3)!
-        a0, a1, a2, a3 = 1 / 2, -1 / 24, 1 / 720, -1 / 40320
-        a4, a5, a6, a7 = 1 / 3628800, -1 / 479001600, 1 / 87178291200, -4.779477e-14
-        b1, b2, b3, b4 = -1 / 6, 1 / 120, -1 / 5040, 1 / 362880
-        b5, b6, b7 = -1 / 39916800, 1 / 6227020800, -1 / 1307674368000
-        c7 = -2.8114572543455206e-15
-        a = a0 + u * (
-            a1 + u * (a2 + u * (a3 + u * (a4 + u * (a5 + u * (a6 + u * a7)))))
-        )
-        da = a1 + u * (
-            2 * a2
-            + u * (3 * a3 + u * (4 * a4 + u * (5 * a5 + u * (6 * a6 + u * 7 * a7))))
-        )
-        dda = 2 * a2 + u * (
-            6 * a3 + u * (12 * a4 + u * (20 * a5 + u * (30 * a6 + u * 42 * a7)))
-        )
-        b = 1.0 + u * (
-            b1 + u * (b2 + u * (b3 + u * (b4 + u * (b5 + u * (b6 + u * b7)))))
-        )
-        db = b1 + u * (
-            2 * b2
-            + u * (3 * b3 + u * (4 * b4 + u * (5 * b5 + u * (6 * b6 + u * 7 * b7))))
-        )
-        ddb = 2 * b2 + u * (
-            6 * b3 + u * (12 * b4 + u * (20 * b5 + u * (30 * b6 + u * 42 * b7)))
-        )
-        # c_k = -b_{k+1}
-        c = -b1 - u * (
-            b2 + u * (b3 + u * (b4 + u * (b5 + u * (b6 + u * (b7 - u * c7)))))
-        )
-        dc = -b2 - u * (
-            2 * b3
-            + u * (3 * b4 + u * (4 * b5 + u * (5 * b6 + u * (6 * b7 - u * 7 * c7))))
-        )
-        ddc = -2 * b3 - u * (
-            6 * b4 + u * (12 * b5 + u * (20 * b6 + u * (30 * b7 - u * 42 * c7)))
-        )
-        return a, b, c, da, db, dc, dda, ddb, ddc
-    theta = np.sqrt(u)
-    cosine = np.cos(theta)
-    half = 0.5 / u
-    a = (1.0 - cosine) / u
-    b = np.sin(theta) / theta
-    c = (1.0 - b) / u
-    da = (b - 2.0 * a) * half
-    db = (cosine - b) * half
-    dc = (a - 3.0 * c) * half
-    dda = (db - 4.0 * da) * half
-    ddb = (-0.5 * b - 3.0 * db) * half
-    ddc = (da - 5.0 * dc) * half
-    return a, b, c, da, db, dc, dda, ddb, ddc
-
-
-@inner_kernel
 def step_pose(
     a: float,
     b: float,
@@ -160,7 +88,7 @@ def step_pose(
     """Pose exp(Ω) of a step.
 
     Args:
-        a: coefficient a of `step_coefficients`.
+        a: coefficient a of `models.arc.arc_coefficients`.
         b: coefficient b.
         c: coefficient c.
         x: rotation of Ω [rad], first component.
@@ -219,7 +147,7 @@ def step_column(
     """Twist of a step's end, in the frame of its start, for a change dΩ of its strain.
 
     Args:
-        a: coefficient a of `step_coefficients`.
+        a: coefficient a of `models.arc.arc_coefficients`.
         b: coefficient b.
         c: coefficient c.
         da: da/du.
@@ -288,7 +216,7 @@ def step_bias(
     """Time derivative of `step_column` at constant dΩ/dt, Ω moving with dΩ/dt itself.
 
     Args:
-        a: coefficient a of `step_coefficients`.
+        a: coefficient a of `models.arc.arc_coefficients`.
         b: coefficient b.
         c: coefficient c.
         da: da/du.

@@ -35,6 +35,7 @@ import numpy as np
 
 from models.numerics import FloatArray, IntArray, kernel
 from models.tree import TreeData, TreeModel, TreeWork
+from models.tree_advance import add_to_strain
 
 __all__ = [
     "StrandData",
@@ -173,18 +174,7 @@ def _node_length(
     for d in range(first, tree.element_dof_start[element + 1]):
         value = tree.step_basis[step, side, d - first] * data.position[d]
         component = tree.dof_component[d]
-        if component == 0:
-            kx += value
-        elif component == 1:
-            ky += value
-        elif component == 2:
-            kz += value
-        elif component == 3:
-            qx += value
-        elif component == 4:
-            qy += value
-        else:
-            qz += value
+        kx, ky, kz, qx, qy, qz = add_to_strain(component, value, kx, ky, kz, qx, qy, qz)
     offset = strands.node_offset[node]
     slope = strands.node_slope[node]
     dx, dy, dz = offset[0], offset[1], offset[2]

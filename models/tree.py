@@ -122,6 +122,9 @@ class TreeData(NamedTuple):
     """(E, 6) moment and force on each element's end, root frame [N m, N]."""
     status: IntArray
     """(2,) a `TREE_…` code of models/tree_step and the element that it names, or -1."""
+    root_acceleration: FloatArray
+    """(6,) of a root that is held or moved from outside, root frame [rad/s2, m/s2]:
+    what it does in the components that are not free. 0 where nothing moves it."""
 
 
 class TreeWork(NamedTuple):
@@ -192,6 +195,7 @@ def allocate_tree_data(model: TreeModel, dtype: type = np.float64) -> TreeData:
         applied=np.zeros(size, dtype),
         wrench=np.zeros((model.element_parent.size, 6), dtype),
         status=np.array([0, -1], dtype=np.int64),
+        root_acceleration=np.zeros(6, dtype),
     )
 
 

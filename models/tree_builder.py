@@ -14,102 +14,24 @@ the right Gauss-Radau nodes, the last one at the tip. Stiffness and viscosity ar
 of Renda 2018 eq. 6, integrated over the taper; loads those of its eqs 10, 11 and 13.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
-from numpy.polynomial import legendre as polynomial
 from numpy.typing import ArrayLike
 
 from models.numerics import FloatArray
+from models.strain_basis import STRAINS, StrainBasis
 from models.tree import TreeModel
+from models.tree_parts import SPEED_LIMIT, Element, Point, cylinder_strips, rod_piece
 
 __all__ = [
     "ROOT",
-    "STRAINS",
-    "StrainBasis",
     "TreeBuilder",
-    "constant_curvature",
     "frame",
-    "legendre",
-    "radau_nodes",
 ]
 
 ROOT = -1
-STRAINS = ("k_x", "k_y", "k_z", "q_x", "q_y", "q_z")
-_SPEED_LIMIT = 100.0
-"""m/s: what no part of such a robot reaches; above, a state is called diverging."""
-_GAUSS = 24
-"""Nodes for stiffness: exact for tapers of fourth order and bases up to order 20."""
-
-
-class StrainBasis(NamedTuple):
-    """Which strains of a rod vary, and how."""
-
-    component: tuple[int, ...]
-    """Strain 0..5 of each coordinate."""
-    order: tuple[int, ...]
-    """Degree of its Legendre polynomial."""
-    sign: tuple[float, ...]
-    """Factor of each."""
-
-
-def constant_curvature(*, stretch: bool = True) -> StrainBasis:
-    """The reduced model: coordinates (Δx, Δy, δℓ), or (Δx, Δy) without stretch."""
-    count = 3 if stretch else 2
-    return StrainBasis((1, 0, 5)[:count], (0,) * count, (1.0, -1.0, 1.0)[:count])
-
-
-def legendre(orders: Mapping[str, int]) -> StrainBasis:
-    """Legendre polynomials up to an order in each of the named strains.
-
-    Args:
-        orders: for example {"k_y": 4, "q_x": 2}; strains not named stay as at rest.
-
-    Returns:
-        The basis, coordinates in the order of the names, each from degree 0 up.
-
-    Raises:
-        ValueError: an unknown strain or a negative order.
-    """
-    component: list[int] = []
-    order: list[int] = []
-    for name, most in orders.items():
-        if name not in STRAINS or most < 0:
-            raise ValueError(
-                f"Strain basis {name} = {most}: strains are {', '.join(STRAINS)}, "
-                f"orders from 0."
-            )
-        component += [STRAINS.index(name)] * (most + 1)
-        order += range(most + 1)
-    return StrainBasis(tuple(component), tuple(order), (1.0,) * len(order))
-
-
-def radau_nodes(count: int) -> tuple[FloatArray, FloatArray]:
-    """Right Gauss-Radau nodes on 0..1, the last of which is 1, and their weights.
-
-    Args:
-        count: number of nodes, at least 1; exact for polynomials of 2 count - 2.
-
-    Returns:
-        (count,) nodes and (count,) weights, which sum to 1.
-    """
-    # zeros of P_(n-1) - P_n on -1..1
-    series = np.zeros(count + 1)
-    series[count - 1] = 1.0
-    series[count] = -1.0
-    roots = np.sort(np.real(polynomial.legroots(series)))
-    slope = polynomial.legder(series)
-    for _ in range(3):
-        roots -= polynomial.legval(roots, series) / polynomial.legval(roots, slope)
-    roots[-1] = 1.0
-    below = np.zeros(count)
-    below[count - 1] = 1.0
-    value = polynomial.legval(roots, below)
-    weight = (1.0 + roots) / (count * value) ** 2
-    return 0.5 * (roots + 1.0), 0.5 * weight
 
 
 def frame(
@@ -121,39 +43,6 @@ def frame(
     if rotation is not None:
         pose[:3, :3] = rotation
     return pose
-
-
-@dataclass
-class _Point:
-    length: float = 0.0
-    basis: FloatArray = field(default_factory=lambda: np.zeros((2, 0)))
-    strain: FloatArray = field(default_factory=lambda: np.zeros((2, 6)))
-    kind: int = 0
-    abscissa: float = 0.0
-    radius: float = 0.0
-    weight: float = 0.0
-    mass: float = 0.0
-    displaced: float = 0.0
-    inertia: ArrayLike = (0.0, 0.0, 0.0)
-    added: ArrayLike = (0.0, 0.0, 0.0)
-    drag: ArrayLike = (0.0, 0.0, 0.0)
-    drag_linear: ArrayLike = (0.0, 0.0, 0.0)
-    drag_turn: ArrayLike = (0.0, 0.0, 0.0)
-    drag_turn_linear: ArrayLike = (0.0, 0.0, 0.0)
-
-
-@dataclass
-class _Element:
-    name: str
-    parent: int
-    pose: FloatArray
-    points: list[_Point]
-    component: tuple[int, ...] = ()
-    rest: tuple[float, ...] = ()
-    speed_limit: tuple[float, ...] = ()
-    varies: bool = False
-    stiffness: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    damping: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 class TreeBuilder:
@@ -191,14 +80,14 @@ class TreeBuilder:
         self._shear = np.array(current_shear, dtype=float)
         self._form = 0 if drag_form == "norm" else 1
         self._munk = 1 if munk_moment else 0
-        self._elements: list[_Element] = []
+        self._elements: list[Element] = []
 
     @property
     def names(self) -> list[str]:
         """Name of each element."""
         return [element.name for element in self._elements]
 
-    def _append(self, element: _Element) -> int:
+    def _append(self, element: Element) -> int:
         if not -1 <= element.parent < len(self._elements):
             raise ValueError(
                 f"Element {element.name!r} hangs on element {element.parent}, which "
@@ -270,7 +159,8 @@ class TreeBuilder:
             ends = tuple(
                 radius[0] + (radius[1] - radius[0]) * (k + j) / pieces for j in (0, 1)
             )
-            element = self._rod_piece(
+            element = rod_piece(
+                self._water,
                 length / pieces,
                 (ends[0], ends[1]),
                 density,
@@ -285,101 +175,6 @@ class TreeBuilder:
             element.pose = np.array(pose if k == 0 else np.eye(4), dtype=float)
             index = self._append(element)
         return index
-
-    def _rod_piece(
-        self,
-        length: float,
-        radius: tuple[float, float],
-        density: float,
-        material: tuple[float, float, float, float],
-        fluid: tuple[float, float, float],
-        basis: StrainBasis,
-        points: int,
-        reference: FloatArray,
-    ) -> _Element:
-        node, weight = radau_nodes(points)
-        order = np.array(basis.order)
-        sign = np.array(basis.sign)
-
-        def value(at: float) -> FloatArray:
-            table = [polynomial.legval(2.0 * at - 1.0, np.eye(n + 1)[n]) for n in order]
-            row: FloatArray = np.array(table) * sign / length
-            return row
-
-        def radius_at(at: float) -> float:
-            return radius[0] + (radius[1] - radius[0]) * at
-
-        normal, tangent, added = fluid
-        listed: list[_Point] = []
-        before = 0.0
-        for at, share in zip(node, weight, strict=True):
-            step = at - before
-            gauss = [
-                before + step * (0.5 + side * math.sqrt(3.0) / 6.0) for side in (-1, 1)
-            ]
-            r = radius_at(at)
-            area = math.pi * r * r
-            second = 0.25 * math.pi * r**4
-            part = share * length
-            listed.append(
-                _Point(
-                    length=step * length,
-                    basis=np.array([value(g) for g in gauss]),
-                    strain=np.tile(reference, (2, 1)),
-                    kind=1,
-                    abscissa=at * length,
-                    radius=r,
-                    weight=part,
-                    mass=density * area * part,
-                    displaced=self._water * area * part,
-                    inertia=density * part * np.array([second, second, 2.0 * second]),
-                    added=self._water * added * area * part * np.array([1.0, 1.0, 0.0]),
-                    drag=self._water
-                    * r
-                    * part
-                    * np.array([normal, normal, 0.5 * math.pi * tangent]),
-                )
-            )
-            before = at
-        young, shear, viscosity, ratio = material
-        count = order.size
-        stiffness = np.zeros((count, count))
-        damping = np.zeros((count, count))
-        x, w = np.polynomial.legendre.leggauss(_GAUSS)
-        for at, share in zip(0.5 * (x + 1.0), 0.5 * w, strict=True):
-            r = radius_at(at)
-            area = math.pi * r * r
-            second = 0.25 * math.pi * r**4
-            elastic = np.array(
-                [second * young] * 2
-                + [2.0 * second * shear]
-                + [area * shear] * 2
-                + [area * young * ratio]
-            )
-            viscous = viscosity * np.array(
-                [3.0 * second] * 2 + [2.0 * second] + [area] * 2 + [3.0 * area]
-            )
-            p = value(at)
-            same = np.equal.outer(basis.component, basis.component)
-            product = np.outer(p, p) * same * share * length
-            pick = np.array(basis.component, dtype=np.int64)
-            stiffness += product * elastic[pick]
-            damping += product * viscous[pick]
-        return _Element(
-            name="",
-            parent=ROOT,
-            pose=np.eye(4),
-            points=listed,
-            component=basis.component,
-            rest=(0.0,) * count,
-            speed_limit=tuple(
-                _SPEED_LIMIT / length if c < 3 else _SPEED_LIMIT
-                for c in basis.component
-            ),
-            varies=any(n > 0 for n in basis.order),
-            stiffness=stiffness,
-            damping=damping,
-        )
 
     def add_body(
         self,
@@ -425,7 +220,7 @@ class TreeBuilder:
         added = np.asarray(added_mass, dtype=float)
         linear = np.asarray(drag_linear, dtype=float)
         quadratic = np.asarray(drag_quadratic, dtype=float)
-        point = _Point(
+        point = Point(
             kind=2,
             radius=radius,
             mass=mass,
@@ -437,9 +232,7 @@ class TreeBuilder:
             drag_turn=quadratic[:3],
             drag_turn_linear=linear[:3],
         )
-        return self._append(
-            _Element(name, parent, np.array(pose, dtype=float), [point])
-        )
+        return self._append(Element(name, parent, np.array(pose, dtype=float), [point]))
 
     def add_cylinder(
         self,
@@ -476,39 +269,17 @@ class TreeBuilder:
         Returns:
             Index of the element.
         """
-        node, weight = radau_nodes(points)
-        outer = self._water * math.pi * radius * radius * length
-        # a strip's moments: across, those of a disc (the rest is in the strips' places)
-        disc = mass * radius * radius * np.array([0.25, 0.25, 0.5])
-        listed: list[_Point] = []
-        before = 0.0
-        for at, share in zip(node, weight, strict=True):
-            straight = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (2, 1))
-            listed.append(
-                _Point(
-                    length=(at - before) * length,
-                    strain=straight,
-                    kind=1,
-                    abscissa=at * length,
-                    radius=radius,
-                    weight=share * length,
-                    mass=share * mass,
-                    displaced=share * displaced_mass,
-                    inertia=share * disc,
-                    added=share
-                    * outer
-                    * np.array([added_mass, added_mass, added_mass_along]),
-                    drag=self._water
-                    * radius
-                    * share
-                    * length
-                    * np.array(
-                        [drag_normal, drag_normal, 0.5 * math.pi * drag_tangent]
-                    ),
-                )
-            )
-            before = at
-        return self._append(_Element(name, parent, np.array(pose, dtype=float), listed))
+        strips = cylinder_strips(
+            self._water,
+            length,
+            radius,
+            mass,
+            displaced_mass,
+            (drag_normal, drag_tangent),
+            (added_mass, added_mass_along),
+            points,
+        )
+        return self._append(Element(name, parent, np.array(pose, dtype=float), strips))
 
     def add_joint(
         self,
@@ -542,16 +313,16 @@ class TreeBuilder:
             raise ValueError(
                 f"Joint {name!r}: component {component!r}, allowed: {STRAINS}."
             )
-        point = _Point(length=1.0, basis=np.ones((2, 1)))
+        point = Point(length=1.0, basis=np.ones((2, 1)))
         return self._append(
-            _Element(
+            Element(
                 name,
                 parent,
                 np.array(pose, dtype=float),
                 [point],
                 component=(STRAINS.index(component),),
                 rest=(rest,),
-                speed_limit=(10.0 * _SPEED_LIMIT,),
+                speed_limit=(10.0 * SPEED_LIMIT,),
                 stiffness=np.array([[stiffness]]),
                 damping=np.array([[damping]]),
             )
@@ -602,7 +373,7 @@ class TreeBuilder:
             basis[s, :, : p.basis.shape[1]] = p.basis
         component = [0] * root + [c for e in elements for c in e.component]
         rest = [0.0] * root + [r for e in elements for r in e.rest]
-        limits = [10.0 * _SPEED_LIMIT] * min(root, 3) + [_SPEED_LIMIT] * min(root, 3)
+        limits = [10.0 * SPEED_LIMIT] * min(root, 3) + [SPEED_LIMIT] * min(root, 3)
         limits += [v for e in elements for v in e.speed_limit]
         owner = [-1] * root + [i for i, e in enumerate(elements) for _ in e.component]
 

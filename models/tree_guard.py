@@ -62,11 +62,15 @@ def largest_input(model: TreeModel, data: TreeData) -> int:
 
     Args:
         model: the tree.
-        data: positions, velocities, applied forces and wrenches are looked at.
+        data: positions, velocities, applied forces, wrenches and the root's
+            acceleration are looked at.
 
     Returns:
         The element; -1 = the root.
     """
+    for k in range(6):
+        if not abs(data.root_acceleration[k]) < np.inf:
+            return -1
     found = -1
     largest = -1.0
     for d in range(model.dof_parent.size):

@@ -10,16 +10,9 @@ from typing import Literal
 import numpy as np
 
 from models.numerics import FloatArray
+from models.strain_basis import STRAINS, StrainBasis, constant_curvature, legendre
 from models.tree import TreeData, TreeModel
-from models.tree_builder import (
-    ROOT,
-    STRAINS,
-    StrainBasis,
-    TreeBuilder,
-    constant_curvature,
-    frame,
-    legendre,
-)
+from models.tree_builder import ROOT, TreeBuilder, frame
 
 __all__ = ["random_frame", "random_rotation", "random_state", "random_tree"]
 

@@ -17,8 +17,9 @@ makes it (models/tree_guard).
 
 import numpy as np
 
+from models.arc import arc_coefficients
 from models.numerics import FloatArray, inner_kernel, kernel
-from models.strain_step import step_coefficients, step_pose
+from models.strain_step import step_pose
 from models.tree import TreeData, TreeModel, TreeWork
 from models.tree_guard import (
     TREE_DIVERGED,
@@ -87,7 +88,7 @@ def _turn_root(period: float, velocity: FloatArray, pose_out: FloatArray) -> Non
     """Move the root's pose by its twist over a period."""
     x, y, z = period * velocity[0], period * velocity[1], period * velocity[2]
     p, q, r = period * velocity[3], period * velocity[4], period * velocity[5]
-    a, b, c, _, _, _, _, _, _ = step_coefficients(x * x + y * y + z * z)
+    a, b, c, _, _, _, _, _, _ = arc_coefficients(x * x + y * y + z * z)
     e00, e01, e02, e10, e11, e12, e20, e21, e22, dx, dy, dz = step_pose(
         a, b, c, x, y, z, p, q, r
     )

@@ -15,8 +15,8 @@ from rich.console import Console
 from scipy.optimize import nnls  # noqa: TID253
 
 from models.numerics import FloatArray
+from models.strain_basis import legendre
 from models.tree import TreeModel
-from models.tree_builder import legendre
 
 __all__ = ["Law", "Sweep", "features", "fit_law", "measure_sweeps", "plot_law"]
 

@@ -15,8 +15,9 @@ import numba
 import numpy as np
 
 from models.numerics import FloatArray
+from models.strain_basis import legendre
 from models.tree import allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, legendre
+from models.tree_builder import ROOT, TreeBuilder
 from models.tree_motion import tree_motion
 from models.tree_step import tree_step
 

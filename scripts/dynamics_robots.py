@@ -36,6 +36,7 @@ from models.robot import allocate_robot_data
 from models.robot_tree import SEGMENT_POINTS
 from models.rod import allocate_rod_work, reset_robot_data, robot_step
 from models.snake_loads import BODY_TO_ELEMENT, SnakeModule, add_module
+from models.strain_basis import StrainBasis, constant_curvature
 from models.strand import add_strands, allocate_strand_work, strand_geometry
 from models.strand_builder import make_strands, straight_route
 from models.tree import (
@@ -45,13 +46,7 @@ from models.tree import (
     allocate_tree_data,
     allocate_tree_work,
 )
-from models.tree_builder import (
-    ROOT,
-    StrainBasis,
-    TreeBuilder,
-    constant_curvature,
-    frame,
-)
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
 from models.tree_step import add_elastic, finish_step, tree_step
 from models.valve import (

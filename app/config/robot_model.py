@@ -14,7 +14,7 @@ from models.chamber import bend_room, shortest_idle_length
 from models.numerics import FloatArray
 from models.robot import RobotModel
 from models.robot_tree import NO_TREE, SEGMENT_POINTS, changed_robot
-from models.tree_builder import radau_nodes
+from models.strain_basis import radau_nodes
 
 __all__ = ["build_robot_model", "limb_base_pose"]
 

@@ -18,15 +18,9 @@ from app.config.tree_hull import add_hull, add_module
 from app.config.tree_legs import LegPlan, add_legs
 from app.errors import ConfigError
 from models.numerics import FloatArray
+from models.strain_basis import StrainBasis, constant_curvature, legendre
 from models.tree import TreeModel
-from models.tree_builder import (
-    ROOT,
-    StrainBasis,
-    TreeBuilder,
-    constant_curvature,
-    frame,
-    legendre,
-)
+from models.tree_builder import ROOT, TreeBuilder, frame
 
 __all__ = [
     "LimbPlan",

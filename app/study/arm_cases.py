@@ -28,6 +28,7 @@ from app.study.reference_run import (
     stepped_run,
 )
 from models.numerics import FloatArray
+from models.strain_basis import StrainBasis
 from models.strand import (
     add_strands,
     add_tension,
@@ -38,7 +39,7 @@ from models.strand import (
 from models.strand_builder import make_strands, rod_passes, straight_route
 from models.travelling_moment import add_travelling_moment, make_travelling_moment
 from models.tree import TreeData, TreeModel, TreeWork, allocate_tree_data
-from models.tree_builder import ROOT, StrainBasis, TreeBuilder
+from models.tree_builder import ROOT, TreeBuilder
 
 __all__ = [
     "ARM_CASES",

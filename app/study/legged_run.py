@@ -31,9 +31,10 @@ from models.legged import (
 )
 from models.limb_contact import build_limb_contacts
 from models.numerics import FloatArray
+from models.strain_basis import constant_curvature
 from models.surface import HeightFieldModel, height_and_slope
 from models.tree import TreeModel, allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature
+from models.tree_builder import ROOT, TreeBuilder
 from models.tree_step import TREE_OK
 
 __all__ = ["SAND", "Legged", "LeggedTrace", "LeggedTree", "legged_gait", "legged_tree"]

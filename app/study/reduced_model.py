@@ -30,6 +30,7 @@ from app.study.arm_cases import (
 from app.study.rod_convergence import Mesh, load_motion
 from models.numerics import FloatArray
 from models.robot_tree import SEGMENT_POINTS
+from models.strain_basis import constant_curvature
 from models.tree import (
     TreeData,
     TreeModel,
@@ -37,7 +38,6 @@ from models.tree import (
     allocate_tree_data,
     allocate_tree_work,
 )
-from models.tree_builder import constant_curvature
 from models.tree_motion import tree_motion
 from models.tree_statics import solve_equilibrium, tree_modes
 

@@ -14,7 +14,7 @@ import numpy as np
 from app.errors import ConfigError
 from app.study.arm_cases import ARM_CASES, build_arm, run_case
 from models.numerics import FloatArray
-from models.tree_builder import StrainBasis, legendre
+from models.strain_basis import StrainBasis, legendre
 
 __all__ = [
     "NONE",

@@ -11,7 +11,7 @@ from app.config.tree import TreePlan
 from app.session import Recorder
 from app.study.simulation_run import Sample, Simulator
 from models.numerics import FloatArray
-from models.tree_builder import STRAINS
+from models.strain_basis import STRAINS
 
 __all__ = ["SimulationRecord", "Trace", "make_trace"]
 

@@ -19,8 +19,9 @@ from app.config.robot_parameters import RobotParameters
 from app.errors import ConfigError
 from models.numerics import FloatArray
 from models.opposing import PairElongationModel, pair_elongation_batch
+from models.strain_basis import constant_curvature
 from models.tree import allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature
+from models.tree_builder import ROOT, TreeBuilder
 from models.tree_motion import tree_motion
 
 __all__ = ["FITTED", "MEASURED", "Stroke", "stroke_peaks"]

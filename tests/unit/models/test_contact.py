@@ -30,11 +30,12 @@ from models.contact_step import allocate_contacts, contact_step
 from models.free_body import allocate_free_body_data, build_free_bodies
 from models.limb_contact import build_limb_contacts
 from models.numerics import kernel
+from models.strain_basis import constant_curvature
 from models.surface import build_height_field
 from models.tree import TreeData, TreeModel, TreeWork
 from models.tree import allocate_tree_data as _tree_data
 from models.tree import allocate_tree_work as _tree_work
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature
+from models.tree_builder import ROOT, TreeBuilder
 from models.tree_motion import tree_motion
 from models.tree_step import TREE_NOT_FINITE, TREE_OK, TREE_REFUSED, tree_energy
 

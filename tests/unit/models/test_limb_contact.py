@@ -19,8 +19,9 @@ from models.free_body import (
     sphere_body,
 )
 from models.limb_contact import build_limb_contacts
+from models.strain_basis import constant_curvature
 from models.tree import allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature
+from models.tree_builder import ROOT, TreeBuilder
 from models.tree_step import TREE_OK
 
 _PERIOD = 1e-3

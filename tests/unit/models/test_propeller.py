@@ -11,8 +11,9 @@ from models.propeller import (
     propeller_matrix,
 )
 from models.snake import snake_jacobian_in_body, snake_poses
+from models.strain_basis import constant_curvature
 from models.tree import TreeData, TreeModel, allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature, frame
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
 from models.tree_step import finish_step
 

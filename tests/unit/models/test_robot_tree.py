@@ -14,7 +14,7 @@ from models.material import segment_material
 from models.robot import allocate_robot_data
 from models.robot_tree import SEGMENT_POINTS, changed_robot
 from models.rod import allocate_rod_work
-from models.tree_builder import radau_nodes
+from models.strain_basis import radau_nodes
 from models.tree_motion import tree_motion
 from models.tree_step import tree_energy
 from models.weight import limb_weight_load

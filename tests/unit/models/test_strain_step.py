@@ -10,12 +10,12 @@ from math import factorial
 import numpy as np
 import pytest
 
+from models.arc import arc_coefficients
 from models.lie import left_tangent, pose_exp, twist_adjoint
 from models.numerics import kernel
 from models.strain_step import (
     screw_bracket,
     step_bias,
-    step_coefficients,
     step_column,
     step_pose,
 )
@@ -23,7 +23,7 @@ from models.strain_step import (
 
 @kernel
 def coefficients(u: float, values_out: np.ndarray) -> None:
-    a, b, c, da, db, dc, dda, ddb, ddc = step_coefficients(u)
+    a, b, c, da, db, dc, dda, ddb, ddc = arc_coefficients(u)
     values_out[0], values_out[1], values_out[2] = a, b, c
     values_out[3], values_out[4], values_out[5] = da, db, dc
     values_out[6], values_out[7], values_out[8] = dda, ddb, ddc
@@ -31,7 +31,7 @@ def coefficients(u: float, values_out: np.ndarray) -> None:
 
 @kernel
 def complex_coefficients(u: complex, values_out: np.ndarray) -> None:
-    a, b, c, da, db, dc, _, _, _ = step_coefficients(u)
+    a, b, c, da, db, dc, _, _, _ = arc_coefficients(u)
     values_out[0], values_out[1], values_out[2] = a, b, c
     values_out[3], values_out[4], values_out[5] = da, db, dc
 
@@ -44,7 +44,7 @@ def whole_step(
     column_out: np.ndarray,
     bias_out: np.ndarray,
 ) -> None:
-    a, b, c, da, db, dc, dda, ddb, ddc = step_coefficients(
+    a, b, c, da, db, dc, dda, ddb, ddc = arc_coefficients(
         s[0] * s[0] + s[1] * s[1] + s[2] * s[2]
     )
     r = step_pose(a, b, c, s[0], s[1], s[2], s[3], s[4], s[5])

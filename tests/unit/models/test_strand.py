@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from models.strain_basis import STRAINS, constant_curvature, legendre
 from models.strand import (
     StrandModel,
     StrandWork,
@@ -28,14 +29,7 @@ from models.tree import (
     allocate_tree_data,
     allocate_tree_work,
 )
-from models.tree_builder import (
-    ROOT,
-    STRAINS,
-    TreeBuilder,
-    constant_curvature,
-    frame,
-    legendre,
-)
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
 from models.tree_step import add_elastic, finish_step
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import legendre as polynomial
 
+from models.strain_basis import StrainBasis, constant_curvature, legendre
 from models.travelling_moment import (
     TravellingMoment,
     add_travelling_moment,
@@ -11,13 +12,7 @@ from models.travelling_moment import (
     make_travelling_moment,
 )
 from models.tree import TreeModel, allocate_tree_work
-from models.tree_builder import (
-    ROOT,
-    StrainBasis,
-    TreeBuilder,
-    constant_curvature,
-    legendre,
-)
+from models.tree_builder import ROOT, TreeBuilder
 
 LENGTH = 0.245
 MOMENT = 5e-3

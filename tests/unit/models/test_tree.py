@@ -9,14 +9,9 @@ import pytest
 
 from models.arc import arc_pose
 from models.limb import build_limb_model, limb_frames, limb_jacobian
+from models.strain_basis import constant_curvature, legendre
 from models.tree import allocate_tree_data, allocate_tree_work
-from models.tree_builder import (
-    ROOT,
-    TreeBuilder,
-    constant_curvature,
-    frame,
-    legendre,
-)
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
 from models.tree_sample import random_frame, random_rotation, random_state, random_tree
 from models.tree_solve import (

@@ -6,16 +6,9 @@ Tolerance 1e-12 relative: everything is a polynomial that the rules integrate ex
 import numpy as np
 import pytest
 
+from models.strain_basis import StrainBasis, constant_curvature, legendre, radau_nodes
 from models.tree import allocate_tree_data, allocate_tree_work
-from models.tree_builder import (
-    ROOT,
-    StrainBasis,
-    TreeBuilder,
-    constant_curvature,
-    frame,
-    legendre,
-    radau_nodes,
-)
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
 from models.tree_sample import random_frame
 from models.tree_solve import solve_tree, tree_factor

@@ -19,6 +19,7 @@ from app.study.rod_convergence import (
     measure,
 )
 from models.numerics import FloatArray
+from models.strain_basis import legendre
 from models.strand import (
     add_strands,
     add_tension,
@@ -35,7 +36,7 @@ from models.tree import (
     allocate_tree_data,
     allocate_tree_work,
 )
-from models.tree_builder import ROOT, TreeBuilder, legendre
+from models.tree_builder import ROOT, TreeBuilder
 from models.tree_motion import tree_motion
 from models.tree_rate import read_state, state_size, tree_rate, tree_state
 from models.tree_step import tree_energy

@@ -7,8 +7,9 @@ double eigenvalue 1, which rounding splits by its square root).
 import numpy as np
 import pytest
 
+from models.strain_basis import constant_curvature
 from models.tree import allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature, frame
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_sample import random_state, random_tree
 from models.tree_sensitivity import allocate_sensitivity_work, step_sensitivity
 from models.tree_step import (

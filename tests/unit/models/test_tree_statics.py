@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from models.numerics import FloatArray
+from models.strain_basis import constant_curvature, legendre
 from models.strand import (
     add_strands,
     add_tension,
@@ -24,7 +25,7 @@ from models.tree import (
     allocate_tree_data,
     allocate_tree_work,
 )
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature, frame, legendre
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
 from models.tree_statics import solve_equilibrium, tree_modes, tree_stiffness
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.hysteresis import AFTER_FALLING, HysteresisModel
+from models.strain_basis import constant_curvature
 from models.strand import (
     StrandModel,
     StrandWork,
@@ -18,7 +19,7 @@ from models.strand_builder import (
     straight_route,
 )
 from models.tree import TreeModel, allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, constant_curvature
+from models.tree_builder import ROOT, TreeBuilder
 from models.tree_motion import tree_motion
 from models.tree_step import add_elastic, finish_step
 from models.valve import (

@@ -5,6 +5,7 @@ import pytest
 
 from app.errors import ModelError
 from app.study.reference_run import point_path, reference_run, stepped_run
+from models.strain_basis import legendre
 from models.tree import (
     TreeData,
     TreeModel,
@@ -12,7 +13,7 @@ from models.tree import (
     allocate_tree_data,
     allocate_tree_work,
 )
-from models.tree_builder import ROOT, TreeBuilder, frame, legendre
+from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
 from models.tree_rate import rate_jacobian, state_size, tree_rate, tree_state
 from models.tree_step import tree_energy, tree_momentum
