@@ -6,7 +6,8 @@ state is, one behind another,
 - where the root moves: its pose, as a quaternion (w, x, y, z) of any length and the
   position (3,) [m];
 - the coordinates of all elements;
-- the velocities (N,), the root's body twist first (angular first).
+- the velocities (N,), the root's body twist first (angular first). Components of it
+  that are not free change at `root_acceleration`.
 
 The quaternion Q moves by dQ/dt = Q (0, ω)/2 and is divided by its length where it is
 read: poses then stay poses whatever the integrator does to it, and no chart ends.
@@ -114,7 +115,7 @@ def begin_rate(
     Args:
         model: the tree.
         state: (S,) the state.
-        data: set to it; its applied forces and wrenches act.
+        data: set to it; its applied forces, wrenches and root acceleration act.
         work: load and matrix, to which other forces may then be added at period 0.
     """
     read_state(model, state, data)
@@ -168,6 +169,9 @@ def finish_rate(
         rate_out[first + d] = v[d]
     for d in range(size):
         rate_out[first + size + d] = work.change[d]
+    for d in range(root):
+        if model.root_free[d] == 0:
+            rate_out[first + size + d] = data.root_acceleration[d]
     return -1
 
 

@@ -13,8 +13,8 @@ from app.config.bodies import HullParameters
 from app.config.robot_model import limb_base_pose
 from app.config.robot_parameters import RobotParameters
 from models.numerics import FloatArray
-from models.snake_loads import SnakeModule
-from models.snake_loads import add_module as add_snake_module
+from models.snake_module import SnakeModule
+from models.snake_module import add_module as add_snake_module
 from models.star import poseidrone_frames
 from models.tree_builder import ROOT, TreeBuilder, frame
 

@@ -13,7 +13,6 @@ from models.strain_basis import constant_curvature, legendre
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
-from models.tree_sample import random_frame, random_rotation, random_state, random_tree
 from models.tree_solve import (
     add_row,
     point_row,
@@ -23,6 +22,12 @@ from models.tree_solve import (
 )
 from models.tree_step import hold_root, tree_acceleration
 from tests.unit.models import tree_oracle as oracle
+from tests.unit.models.tree_sample import (
+    random_frame,
+    random_rotation,
+    random_state,
+    random_tree,
+)
 
 _SEEDS = range(12)
 _STEP = 1e-5

@@ -10,10 +10,10 @@ from models.strain_basis import StrainBasis, constant_curvature, legendre, radau
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
-from models.tree_sample import random_frame
 from models.tree_solve import solve_tree, tree_factor
 from models.tree_step import add_elastic
 from tests.unit.models.tree_oracle import full
+from tests.unit.models.tree_sample import random_frame
 
 _YOUNG, _SHEAR, _VISCOUS = 1.1e5, 3.6e4, 300.0
 _ENDS, _LENGTH, _DENSITY = (0.03, 0.01), 0.6, 1070.0

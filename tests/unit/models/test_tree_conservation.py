@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_motion import tree_motion
 from models.tree_rate import read_state, state_size, tree_rate, tree_state
-from models.tree_sample import random_state, random_tree
 from models.tree_step import (
     add_elastic,
     tree_acceleration,
@@ -21,6 +20,7 @@ from models.tree_step import (
     tree_momentum,
 )
 from tests.unit.models import tree_oracle as oracle
+from tests.unit.models.tree_sample import random_state, random_tree
 
 pytestmark = pytest.mark.timeout(300)  # complex kernels compile for half of it
 

@@ -10,7 +10,6 @@ import pytest
 from models.strain_basis import constant_curvature
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_builder import ROOT, TreeBuilder, frame
-from models.tree_sample import random_state, random_tree
 from models.tree_sensitivity import allocate_sensitivity_work, step_sensitivity
 from models.tree_step import (
     TREE_DIVERGED,
@@ -24,6 +23,7 @@ from models.tree_step import (
     tree_step,
 )
 from tests.unit.models import tree_oracle as oracle
+from tests.unit.models.tree_sample import random_state, random_tree
 from tests.unit.models.tree_soak import soak
 
 pytestmark = pytest.mark.timeout(300)  # complex kernels compile for half of it

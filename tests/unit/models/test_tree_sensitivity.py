@@ -11,7 +11,6 @@ from models.lie import pose_exp, pose_log
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_builder import ROOT, TreeBuilder, frame
 from models.tree_motion import tree_motion
-from models.tree_sample import random_state, random_tree
 from models.tree_sensitivity import (
     acceleration_sensitivity,
     allocate_sensitivity_work,
@@ -25,6 +24,7 @@ from models.tree_step import (
     tree_step,
 )
 from tests.unit.models import tree_oracle as oracle
+from tests.unit.models.tree_sample import random_state, random_tree
 
 pytestmark = pytest.mark.timeout(300)  # complex kernels compile for half of it
 

@@ -31,9 +31,9 @@ from models.tree import (
     allocate_tree_data,
     allocate_tree_work,
 )
-from models.tree_sample import random_frame, random_state, random_tree
 from models.tree_step import TREE_OK, tree_step
 from tests.unit.models.tree_oracle import copied
+from tests.unit.models.tree_sample import random_frame, random_state, random_tree
 
 _CHUNK = 500
 _CHUNKS = 20

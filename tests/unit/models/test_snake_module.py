@@ -5,10 +5,11 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 
 from models.numerics import FloatArray
-from models.snake_loads import (
-    BODY_TO_ELEMENT,
-    SnakeModule,
-    add_module,
+from models.snake_module import BODY_TO_ELEMENT, SnakeModule, add_module
+from models.tree import TreeModel, TreeWork, allocate_tree_data, allocate_tree_work
+from models.tree_builder import ROOT, TreeBuilder, frame
+from models.tree_motion import tree_motion
+from tests.unit.models.snake_matrices import (
     added_mass_matrix,
     body_inertia_matrix,
     coriolis_term,
@@ -18,9 +19,6 @@ from models.snake_loads import (
     quadratic_drag_wrench,
     to_element_order,
 )
-from models.tree import TreeModel, TreeWork, allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder, frame
-from models.tree_motion import tree_motion
 
 MODULE = SnakeModule()
 ODD = SnakeModule(
