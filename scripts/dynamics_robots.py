@@ -35,7 +35,7 @@ from models.propeller import (
 from models.robot import allocate_robot_data
 from models.robot_tree import SEGMENT_POINTS
 from models.rod import allocate_rod_work, reset_robot_data, robot_step
-from models.snake_loads import BODY_TO_ELEMENT, SnakeModule, add_module
+from models.snake_module import BODY_TO_ELEMENT, SnakeModule, add_module
 from models.strain_basis import StrainBasis, constant_curvature
 from models.strand import add_strands, allocate_strand_work, strand_geometry
 from models.strand_builder import make_strands, straight_route

@@ -2,10 +2,9 @@
 
 The tip of Gong's arm goes along a line, x = A sin 2π f t, level, by opposing bends
 (Gong 2018 eqs 12-14). Its motion is given, so no stiffness or drive enters: the wrench
-on the base is that of inertia, added mass and drag (`models.tree_motion` with a free
-root that is held still), and the transducer stands at the base. An amplitude of the
+on the base is that of inertia, added mass and drag (`models.tree_motion` with a
+root that is held), and the transducer stands at the base. An amplitude of the
 paper is read as the way from end to end: 200 mm to each side is beyond the arm's reach.
-The gripper is a cylinder as wide and dense as the arm.
 """
 
 import math
@@ -13,15 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from app.config.case import CaseParameters
 from app.config.kinematics import opposing_model
-from app.config.robot_model import build_robot_model
 from app.config.robot_parameters import RobotParameters
+from app.config.tree import build_tree
 from app.errors import ConfigError
 from models.numerics import FloatArray
 from models.opposing import PairElongationModel, pair_elongation_batch
-from models.strain_basis import constant_curvature
 from models.tree import allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder
 from models.tree_motion import tree_motion
 
 __all__ = ["FITTED", "MEASURED", "Stroke", "stroke_peaks"]
@@ -98,42 +96,17 @@ def stroke_peaks(
     Raises:
         ConfigError: the stroke leaves the arm's reach.
     """
-    model = build_robot_model(robot)
-    builder = TreeBuilder(
-        root="free", gravity=(0.0, 0.0, 0.0), water_density=model.water_density[0]
+    case = CaseParameters.model_validate(
+        {
+            "title": "stroke",
+            "base": {"limb": robot.limbs[0].name},
+            "water": {"gravity_m_s2": 0.0},
+            "hydrodynamics": {"drag_normal": drag_normal, "added_mass": added_mass},
+            "strain": {"points": 8},
+        }
     )
-    parent, density = ROOT, float(model.density[0])
-    for k in range(model.segment_length.size):
-        parent = builder.add_rod(
-            parent,
-            np.eye(4),
-            length=float(model.segment_length[k]),
-            radius=(
-                float(model.segment_radius[k, 0]),
-                float(model.segment_radius[k, 1]),
-            ),
-            density=density,
-            young_modulus=1.0,
-            shear_modulus=1.0,
-            basis=constant_curvature(),
-            drag_normal=drag_normal,
-            drag_tangent=float(model.drag_tangent[k]),
-            added_mass=added_mass,
-            points=8,
-        )
-    radius, length = float(model.segment_radius[-1, 1]), 0.06
-    mass = density * math.pi * radius * radius * length
-    builder.add_cylinder(
-        parent,
-        np.eye(4),
-        length=length,
-        radius=radius,
-        mass=mass,
-        displaced_mass=mass,
-        drag_normal=drag_normal,
-        added_mass=added_mass,
-    )
-    tree = builder.build()
+    plan = build_tree(robot, case)
+    tree, base = plan.model, plan.limbs[0].base
     data, work = allocate_tree_data(tree), allocate_tree_work(tree)
     turn = 2.0 * math.pi * frequency_hz
     step = 1.0 / (frequency_hz * samples)
@@ -148,6 +121,8 @@ def stroke_peaks(
         data.position[6:], data.velocity[6:] = pose[k], rate[k]
         tree_motion(tree, 0.0, data, work)
         wrench = work.matrix[6:, :6].T @ second[k] - work.load[:6]
-        force = max(force, float(np.hypot(wrench[3], wrench[4])))
-        torque = max(torque, float(np.linalg.norm(wrench[:3])))
+        along = base[:3, :3].T @ wrench[3:]
+        moment = wrench[:3] - np.cross(base[:3, 3], wrench[3:])
+        force = max(force, float(np.hypot(along[0], along[1])))
+        torque = max(torque, float(np.linalg.norm(moment)))
     return Stroke(force, torque)

@@ -420,3 +420,27 @@ def test_frames_of_the_sample_are_poses():
         rotation = random_frame(generator)[:3, :3]
         assert np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-14)
         assert np.linalg.det(rotation) == pytest.approx(1.0)
+
+
+def test_a_held_root_s_acceleration_is_that_of_the_columns_and_of_gravity():
+    """d'Alembert: the load loses M_·r a; a lift in a vacuum is gravity turned round."""
+    _, model, data, work = _random(11, root="free")
+    tree_motion(model, 0.0, data, work)
+    lower = np.tril(work.matrix)
+    before, columns = work.load.copy(), (lower + np.tril(lower, -1).T)[:, :6]
+    data.root_acceleration[:] = np.random.default_rng(13).normal(size=6)
+    tree_motion(model, 0.0, data, work)
+    expected = before - columns @ data.root_acceleration
+    assert work.load == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    # 2 m/s2 up along the world's z, in the root's axes
+    dry = model._replace(
+        point_displaced=0.0 * model.point_displaced, point_added=0.0 * model.point_added
+    )
+    data.root_acceleration[:3] = 0.0
+    data.root_acceleration[3:] = 2.0 * data.root_pose[2, :3]
+    tree_motion(dry, 0.0, data, work)
+    lifted = work.load.copy()
+    data.root_acceleration[:] = 0.0
+    heavier = dry._replace(gravity=dry.gravity - [0.0, 0.0, 2.0])
+    tree_motion(heavier, 0.0, data, work)
+    assert work.load == pytest.approx(lifted, rel=1e-11, abs=1e-11)
