@@ -165,7 +165,8 @@ class TreeWork(NamedTuple):
     """(3,) over all points: the sum of f² / m, f the inertial force at constant rates
     of the coordinates [N2/kg], the sum of m v² [J], the greatest ω² [rad2/s2]."""
     corrects: IntArray
-    """(1,) 1 where models/tree_turning has work to do, 2 while it does it."""
+    """(1,) 1 where models/tree_turning has work to do; 2 while it does it, and for
+    who never calls it: nothing is summed up for it then."""
     motion_load: FloatArray
     """(N,) load as `tree_motion` left it, where that is so."""
     motion_matrix: FloatArray

@@ -80,7 +80,7 @@ def point_forces(
         mx -= sx
         my -= sy
         mz -= sz
-    if period > 0.0:
+    if period > 0.0 and work.corrects[0] != 2:
         ax, ay, az = mass + added[0], mass + added[1], mass + added[2]
         if ax.real > 0.0 and ay.real > 0.0 and az.real > 0.0:
             work.turning[0] += nx * nx / ax + ny * ny / ay + nz * nz / az

@@ -83,12 +83,14 @@ def allocate_rod_work(model: RobotModel) -> RodWork:
     Returns:
         Zeroed arrays of the shapes in `RodWork`.
     """
+    tree = allocate_tree_work(model.tree)
+    tree.corrects[0] = 2  # robot_step solves limb by limb and corrects no turning
     segments = int(np.max(np.diff(model.limb_segment_start)))
     tendons = int(np.max(np.diff(model.limb_tendon_start)))
     size = 3 * segments
     block = max(size, tendons)
     return RodWork(
-        tree=allocate_tree_work(model.tree),
+        tree=tree,
         matrix=np.zeros((size, size)),
         system=np.zeros((block, block)),
         load=np.zeros(size),
