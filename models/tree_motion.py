@@ -33,6 +33,8 @@ __all__ = ["tree_motion"]
 
 _TURNING_GROWTH = 0.02
 """1/s: explicit Coriolis forces may add this share of a motion's energy a second."""
+_TURNING_FLOOR = 1e-15
+"""W: what they may add to a tree at rest, where the share is one of rounding."""
 
 
 @inner_kernel
@@ -191,7 +193,7 @@ def _keep_motion(model: TreeModel, period: float, work: TreeWork) -> None:
     """Keep matrix and load apart for `correct_turning`, where it has to act."""
     rate = work.turning
     fast = (
-        period * rate[0].real > _TURNING_GROWTH * rate[1].real
+        period * rate[0].real > _TURNING_GROWTH * rate[1].real + _TURNING_FLOOR
         or period * rate[2].real > _TURNING_GROWTH
     )
     work.corrects[0] = 1 if fast else 0
@@ -256,7 +258,7 @@ def tree_motion(
             if model.step_length[s] > 0.0:
                 advance(model, e, s, data, work)
             if model.point_kind[s] > 0:
-                point_forces(model, e, s, period, work)
+                point_forces(model, e, s, period, data, work)
         first = model.element_dof_start[e]
         for j in range(count):
             for k in range(6):

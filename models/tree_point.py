@@ -7,12 +7,68 @@ wrench and inertia for all that is nearer to the root.
 
 import numpy as np
 
-from models.numerics import inner_kernel
+from models.numerics import FloatArray, inner_kernel
 from models.strain_step import cross
-from models.tree import TreeModel, TreeWork
+from models.tree import TreeData, TreeModel, TreeWork
 from models.tree_inertia import add_inertia
 
 __all__ = ["point_forces"]
+
+
+@inner_kernel
+def _sum_turning(
+    mass: float,
+    added: FloatArray,
+    inertia: FloatArray,
+    turns: bool,
+    moving: float,
+    force: tuple[float, float, float],
+    moment: tuple[float, float, float],
+    spin: tuple[float, float, float],
+    added_energy: float,
+    rotation: FloatArray,
+    position: FloatArray,
+    root_acceleration: FloatArray,
+    work: TreeWork,
+) -> None:
+    """What `models.tree_turning` judges by; without what moves the root from outside.
+
+    Of a point: inertial force and moment at constant rates, and spin, in its section's
+    axes; mass times the square of its speed, and twice its added mass's energy.
+    """
+    a = root_acceleration
+    tx, ty, tz = cross(a[0], a[1], a[2], position[0], position[1], position[2])
+    tx, ty, tz = tx + a[3], ty + a[4], tz + a[5]
+    mx, my, mz = mass + added[0], mass + added[1], mass + added[2]
+    if mx.real > 0.0 and my.real > 0.0 and mz.real > 0.0:
+        fx = force[0] - mx * (
+            rotation[0, 0] * tx + rotation[1, 0] * ty + rotation[2, 0] * tz
+        )
+        fy = force[1] - my * (
+            rotation[0, 1] * tx + rotation[1, 1] * ty + rotation[2, 1] * tz
+        )
+        fz = force[2] - mz * (
+            rotation[0, 2] * tx + rotation[1, 2] * ty + rotation[2, 2] * tz
+        )
+        work.turning[0] += fx * fx / mx + fy * fy / my + fz * fz / mz
+    work.turning[1] += mass * moving + added_energy
+    x, y, z = spin
+    square = x * x + y * y + z * z
+    if square.real > work.turning[2].real:
+        work.turning[2] = square
+    ix, iy, iz = inertia[0], inertia[1], inertia[2]
+    work.turning[1] += ix * x * x + iy * y * y + iz * z * z
+    if turns and ix > 0.0 and iy > 0.0 and iz > 0.0:
+        gx = moment[0] + ix * (
+            rotation[0, 0] * a[0] + rotation[1, 0] * a[1] + rotation[2, 0] * a[2]
+        )
+        gy = moment[1] + iy * (
+            rotation[0, 1] * a[0] + rotation[1, 1] * a[1] + rotation[2, 1] * a[2]
+        )
+        gz = moment[2] + iz * (
+            rotation[0, 2] * a[0] + rotation[1, 2] * a[1] + rotation[2, 2] * a[2]
+        )
+        work.turning[0] += gx * gx / ix + gy * gy / iy + gz * gz / iz
 
 
 @inner_kernel
@@ -21,6 +77,7 @@ def point_forces(
     element: int,
     point: int,
     period: float,
+    data: TreeData,
     work: TreeWork,
 ) -> None:
     """Inertia, weight, buoyancy, added mass and drag of one point, into the sums."""
@@ -81,17 +138,21 @@ def point_forces(
         my -= sy
         mz -= sz
     if period > 0.0 and work.corrects[0] != 2:
-        ax, ay, az = mass + added[0], mass + added[1], mass + added[2]
-        if ax.real > 0.0 and ay.real > 0.0 and az.real > 0.0:
-            work.turning[0] += nx * nx / ax + ny * ny / ay + nz * nz / az
-        work.turning[1] += mass * moving + gx * u + gy * v + gz * w
-        spin = ox * ox + oy * oy + oz * oz
-        if spin.real > work.turning[2].real:
-            work.turning[2] = spin
-        ix, iy, iz = inertia[0], inertia[1], inertia[2]
-        work.turning[1] += ix * ox * ox + iy * oy * oy + iz * oz * oz
-        if model.point_kind[point] == 2 and ix > 0.0 and iy > 0.0 and iz > 0.0:
-            work.turning[0] += mx * mx / ix + my * my / iy + mz * mz / iz
+        _sum_turning(
+            mass,
+            added,
+            inertia,
+            model.point_kind[point] == 2,
+            moving,
+            (nx, ny, nz),
+            (mx, my, mz),
+            (ox, oy, oz),
+            gx * u + gy * v + gz * w,
+            rotation,
+            position,
+            data.root_acceleration,
+            work,
+        )
     drag = model.point_drag[point]
     squares = u * u + v * v + w * w
     # no root of zero, whose derivative a complex step would not find

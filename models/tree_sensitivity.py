@@ -114,6 +114,8 @@ def _set_direction(
             varied.wrench[e, k] = data.wrench[e, k]
     for k in range(2):
         varied.status[k] = data.status[k]
+    for k in range(6):
+        varied.root_acceleration[k] = data.root_acceleration[k]
     small = 1j * _STEP
     if direction >= 2 * size:
         varied.applied[direction - 2 * size] += small

@@ -34,6 +34,10 @@ def simulate(
     strip: Annotated[
         Path | None, typer.Option(help="Strip of pictures to draw: PNG, PDF or SVG.")
     ] = None,
+    linear: Annotated[
+        Path | None,
+        typer.Option(help="Linearised step at the end to write: NumPy archive (.npz)."),
+    ] = None,
     frames: Annotated[
         int | None, typer.Option(min=2, max=24, help="Pictures in the strip.")
     ] = None,
@@ -67,6 +71,11 @@ def simulate(
 
       limblink simulate quadropus --case my-case.toml --step-us 250 --json
 
+      limblink simulate ursula --seconds 2 --linear step.npz
+
+    The last one writes A and B of the step that would follow, with the names of the
+    coordinates, the period and the state; assets/README.md says what is in them.
+
     Without --case the robot is let go from its rest posture in still water. A state
     that is lost ends the run with status 2; what was recorded until then is kept.
     """
@@ -86,13 +95,16 @@ def simulate(
     from app.study.simulate import simulate as run
 
     parameters, chosen = prepare(robot, case)
-    _check_writable(record, plot, strip)
+    if linear is not None and linear.suffix != ".npz":
+        raise ConfigError(f"--linear {linear}: give the file the ending .npz.")
+    _check_writable(record, plot, strip, linear)
     simulation = run(
         parameters,
         chosen,
         seconds=seconds,
         step_us=step_us,
         reference=reference,
+        linear=linear is not None,
         record=record,
         console=None if quiet else err,
     )
@@ -100,6 +112,10 @@ def simulate(
         from app.study.simulation_plot import draw_plot
 
         draw_plot(simulation, plot)
+    if linear is not None and simulation.linear is not None:
+        from app.study.simulation_linear import write_linear
+
+        write_linear(simulation.linear, linear)
     if strip is not None:
         from app.study.simulation_strip import draw_strip
 
@@ -110,7 +126,8 @@ def simulate(
     elif not quiet:
         for line in describe(figures):
             out.print(line, highlight=False)
-        for path in (record, plot, strip):
+        reached = linear if simulation.linear is not None else None
+        for path in (record, plot, strip, reached):
             if path is not None:
                 out.print(f"Wrote {path}", highlight=False)
     check_fault(simulation, record)

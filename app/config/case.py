@@ -26,6 +26,7 @@ from app.config.robot_parameters import RobotParameters
 __all__ = [
     "BaseCase",
     "CaseParameters",
+    "ContactCase",
     "GroundCase",
     "IntegratorCase",
     "LimbCase",
@@ -39,6 +40,7 @@ __all__ = [
     "load_case",
 ]
 
+Reading = Literal["paper", "published-code"]
 StrainName = Literal["k_x", "k_y", "k_z", "q_x", "q_y", "q_z"]
 _Angle = Annotated[float, Field(ge=-360.0, le=360.0)]
 _Order = Annotated[int, Field(ge=0, le=12)]
@@ -76,15 +78,37 @@ class WaterCase(Parameters):
 
 
 class PhysicsCase(Parameters):
-    """Which of two readings of Renda 2018, and its single items.
+    """Which of two readings of Renda 2018, as a whole and item by item.
 
-    "published-code" takes the component-wise drag, the Munk moment and the code's
-    coefficients of root and mantle. A key of its own goes before.
+    The paper and the code published with it differ in each key below; one that is given
+    goes before `version`.
     """
 
-    version: Literal["paper", "published-code"] = "paper"
+    version: Reading = "paper"
     drag_form: Literal["norm", "component"] | None = None
     munk_moment: bool | None = None
+    root_drag_area: Reading | None = None
+    cone_inertia: Reading | None = None
+    recruitment: Reading | None = None
+    volume_rate: Reading | None = None
+    jet_areas: Reading | None = None
+    shell: Reading | None = None
+
+    def is_code(self, item: str) -> bool:
+        """Whether an item whose values are the two readings is the code's."""
+        return (getattr(self, item) or self.version) == "published-code"
+
+    @property
+    def drag(self) -> Literal["norm", "component"]:
+        """The form of the drag of limbs and root."""
+        code = self.version == "published-code"
+        return self.drag_form or ("component" if code else "norm")
+
+    @property
+    def munk(self) -> bool:
+        """Whether the added mass of limbs turns them too."""
+        code = self.version == "published-code"
+        return code if self.munk_moment is None else self.munk_moment
 
 
 class StrainCase(Parameters):
@@ -114,10 +138,12 @@ class StrainCase(Parameters):
 class LimbCase(Parameters):
     """How one limb begins, and its strain basis where it is another than the rest.
 
-    One value a segment; left out, they are those of the posture.
+    One value a segment; left out, they are those of the posture. `base_position_mm`
+    puts its base elsewhere on the hull than the robot's file does.
     """
 
     name: Name
+    base_position_mm: Vector | None = None
     bend_deg: tuple[_Angle, ...] | None = None
     direction_deg: tuple[_Angle, ...] | None = None
     extension_mm: tuple[Annotated[float, Field(ge=-1000.0, le=1000.0)], ...] | None = (
@@ -135,23 +161,36 @@ class GroundCase(Parameters):
     wave_length_mm: Annotated[float, Field(ge=10.0, le=1e6)] = 1000.0
 
 
-class ObjectCase(Parameters):
-    """A free ball or box in the water, moved by what touches it."""
+class ContactCase(Parameters):
+    """What can touch beside ground, obstacles and objects, and how rough things are.
 
-    shape: Literal["sphere", "box"]
+    With `limbs` every limb feels every other. `friction` is that of limbs on each
+    other, on obstacles and on objects; the ground has its own.
+    """
+
+    limbs: bool = False
+    friction: Annotated[float, Field(ge=0.0, le=2.0)] = 0.5
+
+
+class ObjectCase(Parameters):
+    """A free ball, cylinder or box in the water, moved by what touches it."""
+
+    shape: Literal["sphere", "cylinder", "box"]
     size_mm: Annotated[
         tuple[Annotated[float, Field(gt=0.0, le=1e4)], ...],
         Field(min_length=1, max_length=3),
     ]
     mass_kg: Annotated[float, Field(gt=0.0, le=1e4)]
     position_mm: Vector
+    roll_pitch_yaw_deg: Vector = (0.0, 0.0, 0.0)
 
     @model_validator(mode="after")
     def _sized(self) -> "ObjectCase":
-        needed = 1 if self.shape == "sphere" else 3
+        needed = {"sphere": 1, "cylinder": 2, "box": 3}[self.shape]
         if len(self.size_mm) != needed:
             raise ValueError(
-                "size_mm is [radius] of a sphere, [length, width, height] of a box"
+                "size_mm is [radius] of a sphere, [radius, length] of a cylinder, "
+                "[length, width, height] of a box"
             )
         return self
 
@@ -197,6 +236,7 @@ class CaseParameters(Parameters):
     mantle: MantlePulse | None = None
     stroke: Stroke | None = None
     legs: LegsCase | None = None
+    contact: ContactCase = ContactCase()
     ground: GroundCase | None = None
     obstacles: tuple[str, ...] = ()
     objects: tuple[ObjectCase, ...] = ()

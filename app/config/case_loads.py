@@ -1,5 +1,6 @@
 """What drives a simulated robot over time: the tables of a case's actuation."""
 
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -24,6 +25,7 @@ _Newton = Annotated[float, Field(ge=-1e4, le=1e4)]
 _Tension = Annotated[float, Field(ge=0.0, le=1e4)]
 _Pull = Annotated[float, Field(ge=-1000.0, le=1000.0)]
 _Pressure = Annotated[float, Field(ge=-101.0, le=2000.0)]
+_Lag = Annotated[float, Field(ge=0.0, le=60_000.0)]
 _Angle = Annotated[float, Field(ge=-360.0, le=360.0)]
 _Frequency = Annotated[float, Field(gt=0.0, le=50.0)]
 
@@ -41,7 +43,7 @@ class Schedule(Parameters):
 
     @model_validator(mode="after")
     def _ordered(self) -> "Schedule":
-        if any(b <= a for a, b in zip(self.time_s, self.time_s[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(self.time_s)):
             raise ValueError("time_s must grow from value to value")
         for name in self.timed:
             value = getattr(self, name)
@@ -53,13 +55,19 @@ class Schedule(Parameters):
 
 
 class Tendon(Schedule):
-    """One tendon along a limb: pulled with a tension, or taken in by a length."""
+    """One tendon along a limb: pulled with a tension, or taken in by a length.
+
+    It runs at an azimuth of the section, which with `twist_deg` turns by so much from
+    the base to where it is tied. `friction` is its coefficient in its guides.
+    """
 
     timed: ClassVar[tuple[str, ...]] = ("tension_n", "pull_mm")
 
     limbs: tuple[Name, ...] = ()
     azimuth_deg: _Angle = 0.0
+    twist_deg: Annotated[float, Field(ge=-3600.0, le=3600.0)] = 0.0
     offset_ratio: Annotated[float, Field(gt=0.0, lt=1.0)]
+    friction: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
     segments: Annotated[int, Field(ge=1, le=16)] | None = None
     tension_n: tuple[_Tension, ...] | None = None
     pull_mm: tuple[_Pull, ...] | None = None
@@ -112,7 +120,9 @@ class Chambers(Schedule):
     """Pressures over ambient in all chambers of a segment, a row for each time.
 
     `area_mm2` is the section of one chamber, on which its pressure pushes; a snake's
-    file gives it.
+    file gives it. Without a key of the valves the pressure is as scheduled; with one it
+    follows, from none at the start, as the valve of each chamber lets it, and the
+    chamber's wall takes its share by hysteresis (models/valve).
     """
 
     timed: ClassVar[tuple[str, ...]] = ("pressure_kpa",)
@@ -121,6 +131,35 @@ class Chambers(Schedule):
     segment: Annotated[int, Field(ge=1, le=16)]
     area_mm2: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     pressure_kpa: tuple[tuple[_Pressure, ...], ...]
+    fill_ms: _Lag = 0.0
+    vent_ms: _Lag = 0.0
+    rate_kpa_s: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
+    supply_kpa: Annotated[float, Field(ge=0.0, le=2000.0)] | None = None
+    vacuum_kpa: Annotated[float, Field(ge=-101.0, le=0.0)] | None = None
+    hysteresis_kpa: tuple[Annotated[float, Field(gt=0.0, le=2000.0)], ...] = ()
+    hysteresis_share: tuple[Annotated[float, Field(gt=0.0, lt=1.0)], ...] = ()
+
+    @property
+    def valved(self) -> bool:
+        """Whether its pressures go through valves."""
+        return any(
+            (
+                *(self.fill_ms, self.vent_ms, self.rate_kpa_s, self.hysteresis_kpa),
+                self.supply_kpa is not None,
+                self.vacuum_kpa is not None,
+            )
+        )
+
+    @model_validator(mode="after")
+    def _plays(self) -> "Chambers":
+        widths, shares = self.hysteresis_kpa, self.hysteresis_share
+        grow = all(b > a for a, b in pairwise(widths))
+        if len(widths) != len(shares) or not grow or not sum(shares) < 1.0:
+            raise ValueError(
+                "hysteresis_kpa must grow from value to value, and hysteresis_share "
+                "needs one value for each, together below 1"
+            )
+        return self
 
 
 class TipLoad(Schedule):

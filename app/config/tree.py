@@ -120,8 +120,7 @@ def build_tree(robot: RobotParameters, case: CaseParameters) -> TreePlan:
     """
     density, gravity = case.water.density_kg_m3, case.water.gravity_m_s2
     water = robot.water.density_kg_m3 if density is None else density
-    code = case.physics.version == "published-code"
-    munk = case.physics.munk_moment
+    physics = case.physics
     builder = TreeBuilder(
         root="free",  # a fixed one too, all of it held: that gives the force on it
         free=_FREE[case.base.motion],
@@ -133,18 +132,25 @@ def build_tree(robot: RobotParameters, case: CaseParameters) -> TreePlan:
         water_density=water,
         current=1e-3 * np.asarray(case.water.current_mm_s),
         current_shear=1e-3 * np.asarray(case.water.shear_mm_s_per_m),
-        drag_form=case.physics.drag_form or ("component" if code else "norm"),
-        munk_moment=code if munk is None else munk,
+        drag_form=physics.drag,
+        munk_moment=physics.munk,
     )
     if case.base.limb is None:
-        add_hull(builder, robot, water, code=code)
+        add_hull(
+            builder,
+            robot,
+            water,
+            code=physics.is_code("cone_inertia"),
+            code_drag=physics.is_code("root_drag_area"),
+        )
     stands = case.base.limb is None and case.base.motion == "floating"
     legs = add_legs(builder, robot, water) if stands else ()
     tail = builder.names.index("module 0") if robot.snake is not None else -1
     _check_names(robot, case)
     rest = build_robot_model(robot).rest_coordinates
     limbs, first = [], 0
-    for number, limb in enumerate(robot.limbs):
+    for number, shipped in enumerate(robot.limbs):
+        limb = _placed(shipped, case)
         count = len(limb.segment_length_mm)
         if case.base.limb in {None, limb.name}:
             posture = _posture(limb, case, rest[first : first + count])
@@ -169,6 +175,14 @@ def _check_names(robot: RobotParameters, case: CaseParameters) -> None:
         raise ConfigError(
             f"base.limb leaves the modules of {robot.name!r} out: leave it away."
         )
+
+
+def _placed(limb: LimbParameters, case: CaseParameters) -> LimbParameters:
+    """A limb with its base where the case puts it."""
+    own = next((item for item in case.limbs if item.name == limb.name), None)
+    if own is None or own.base_position_mm is None:
+        return limb
+    return limb.model_copy(update={"base_position_mm": own.base_position_mm})
 
 
 def _posture(

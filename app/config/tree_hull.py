@@ -31,7 +31,12 @@ _CODE_CONE_RADIUS = 0.010  # what the code's inertia of the cone takes [m]
 
 
 def add_hull(
-    builder: TreeBuilder, robot: RobotParameters, water: float, *, code: bool
+    builder: TreeBuilder,
+    robot: RobotParameters,
+    water: float,
+    *,
+    code: bool = False,
+    code_drag: bool = False,
 ) -> None:
     """Add the hull to the root.
 
@@ -39,7 +44,8 @@ def add_hull(
         builder: the tree.
         robot: its parameters.
         water: density of the water, 0 for a vacuum [kg/m3].
-        code: with the inertia and drag of Renda's published code.
+        code: a cone has the inertia of Renda's published code.
+        code_drag: the drag area is that of his published code.
     """
     hull = robot.hull
     if robot.snake is not None:
@@ -53,7 +59,7 @@ def add_hull(
     else:
         _add_bluff(builder, hull, water)
     if hull.drag_area_m2 is not None:
-        area = hull.drag_area_m2 * (_CODE_DRAG_AREA if code else 1.0)
+        area = hull.drag_area_m2 * (_CODE_DRAG_AREA if code_drag else 1.0)
         drag = 0.5 * water * area
         builder.add_body(
             ROOT,

@@ -10,12 +10,13 @@ as exactly as one asks. Of scipy's methods:
   swing on: a tenth of the evaluations there.
 
 Forces of actuators, contacts and others are added by a callable, the one that a step
-of the semi-implicit scheme calls too (`stepped_run`).
+of the semi-implicit scheme calls too (`stepped_run`); what depends on time alone, and
+the motion of a root that is held, is set by another.
 """
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -36,11 +37,24 @@ from models.tree_rate import (
 )
 from models.tree_step import TREE_OK, add_elastic, finish_step
 
-__all__ = ["Forces", "Method", "Run", "point_path", "reference_run", "stepped_run"]
+__all__ = [
+    "Forces",
+    "Inputs",
+    "Method",
+    "Run",
+    "point_path",
+    "reference_run",
+    "reference_states",
+    "stepped_run",
+]
 
 Forces = Callable[[float, TreeModel, float, TreeData, TreeWork], None]
 """Time [s], model, period [s], data, work: adds to work.load, and to work.matrix where
 the period is not 0. Called behind `tree_motion` and `add_elastic`."""
+
+Inputs = Callable[[float, TreeData], None]
+"""Time [s], data: sets applied forces, wrenches and the root's acceleration. Called
+before `tree_motion`."""
 
 Method = Literal["LSODA", "Radau", "BDF", "DOP853"]
 
@@ -65,29 +79,160 @@ class Run(NamedTuple):
     """Time that it took [s]."""
 
 
+class _Equations:
+    """The equations of motion of a tree as an integrator wants them."""
+
+    def __init__(
+        self,
+        model: TreeModel,
+        data: TreeData,
+        inputs: Inputs | None,
+        forces: Forces | None,
+    ) -> None:
+        self.count = 0
+        self.span = (-np.inf, np.inf)
+        self._model, self._data = model, data
+        self._inputs, self._forces = inputs, forces
+        size = state_size(model)
+        self._work = allocate_tree_work(model)
+        self._rate = np.zeros(size)
+        self._scratch = np.zeros((3, size))
+        self._matrix = np.zeros((size, size))
+
+    @property
+    def are_own(self) -> bool:
+        """Whether nothing but the tree's own forces acts."""
+        return self._inputs is None and self._forces is None
+
+    def rates(self, now: float, state: FloatArray) -> FloatArray:
+        """Rate of change of a state (S,); not a number where there is none."""
+        model, data, work, rate = self._model, self._data, self._work, self._rate
+        self.count += 1
+        # at an end, what acts on this side of a jump
+        now = min(max(now, self.span[0]), self.span[1])
+        if self._inputs is not None:
+            self._inputs(now, data)
+        if self._forces is None:
+            failed = tree_rate(model, state, data, work, rate)
+        else:
+            begin_rate(model, state, data, work)
+            self._forces(now, model, 0.0, data, work)
+            failed = finish_rate(model, state, data, work, rate)
+        if failed >= 0:
+            rate[:] = np.nan
+        return rate.copy()
+
+    def jacobian(self, _now: float, state: FloatArray) -> FloatArray:
+        """Derivative (S, S) of the rates by the state."""
+        self.count += state.size + 1
+        rate_jacobian(
+            self._model, state, self._data, self._work, self._scratch, self._matrix
+        )
+        return self._matrix.copy()
+
+
+def reference_states(
+    model: TreeModel,
+    data: TreeData,
+    times: FloatArray,
+    *,
+    inputs: Inputs | None = None,
+    forces: Forces | None = None,
+    breaks: Sequence[float] = (),
+    tolerance: float = 1e-7,
+    method: Method = "LSODA",
+) -> Iterator[float]:
+    """Integrate a tree from its present state, with error control, time by time.
+
+    Args:
+        model: the tree.
+        data: the state at times[0]; set to that of each time when it is given. Its
+            applied forces, wrenches and root acceleration act throughout where
+            `inputs` sets no others.
+        times: (T,) rising times at which the motion is wanted [s].
+        inputs: sets what depends on time alone.
+        forces: adds further forces, here always with period 0.
+        breaks: times at which a force jumps: no step crosses them [s].
+        tolerance: relative error of a step; the absolute one is a hundredth of it.
+        method: of scipy's `integrate`.
+
+    Yields:
+        times[1:], with `data` at the state there.
+
+    Raises:
+        ModelError: the integration cannot go on.
+    """
+    equations = _Equations(model, data, inputs, forces)
+    yield from _states(equations, model, data, times, breaks, tolerance, method)
+
+
+def _states(
+    equations: _Equations,
+    model: TreeModel,
+    data: TreeData,
+    times: FloatArray,
+    breaks: Sequence[float],
+    tolerance: float,
+    method: Method,
+) -> Iterator[float]:
+    from scipy import integrate
+
+    times = np.asarray(times, dtype=float)
+    options: dict[str, object] = {"rtol": tolerance, "atol": 0.01 * tolerance}
+    if equations.are_own and method != "DOP853":
+        options["jac"] = equations.jacobian
+    inner = sorted(b for b in breaks if times[0] < b < times[-1])
+    bounds = [float(times[0]), *inner, float(times[-1])]
+    state = tree_state(model, data)
+    if not np.isfinite(state).all():
+        raise ModelError("The state that a reference run begins with is not finite.")
+    for start, stop in itertools.pairwise(bounds):
+        edge = _EDGE * (stop - start)
+        equations.span = (start + edge, stop - edge)
+        solver = getattr(integrate, method)(
+            equations.rates, start, state, stop, **options
+        )
+        wanted = times[(times > start) & (times <= stop)].tolist()
+        while solver.status == "running":
+            message = solver.step()
+            state = solver.y
+            if solver.status == "failed" or not np.isfinite(state).all():
+                raise ModelError(
+                    f"The reference run ends at {solver.t:.6g} s of {times[-1]:.6g} "
+                    f"s: {message or 'the state is not finite.'} A load that jumps "
+                    "belongs into `breaks`; a motion that diverges shows in a "
+                    "semi-implicit run."
+                )
+            path = solver.dense_output() if wanted and wanted[0] <= solver.t else None
+            while wanted and wanted[0] <= solver.t:
+                at = wanted.pop(0)
+                here = state if at == solver.t or path is None else path(at)
+                read_state(model, np.ascontiguousarray(here), data)
+                yield at
+
+
 def reference_run(
     model: TreeModel,
     data: TreeData,
     times: FloatArray,
     *,
+    inputs: Inputs | None = None,
     forces: Forces | None = None,
     breaks: Sequence[float] = (),
     tolerance: float = 1e-7,
     method: Method = "LSODA",
-    progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Integrate a tree from its present state, with error control.
 
     Args:
         model: the tree.
-        data: the state at times[0]; left at that of times[-1]. Its applied forces and
-            wrenches act throughout.
+        data: the state at times[0]; left at that of times[-1].
         times: (T,) rising times at which the motion is wanted [s].
-        forces: adds further forces, here always with period 0.
-        breaks: times at which a force jumps: no step crosses them [s].
-        tolerance: relative error of a step; the absolute one is a hundredth of it.
-        method: of scipy's solve_ivp.
-        progress: called with the time reached [s], about a hundred times.
+        inputs: as in `reference_states`, and so are the others.
+        forces: adds further forces.
+        breaks: times at which a force jumps [s].
+        tolerance: relative error of a step.
+        method: of scipy's `integrate`.
 
     Returns:
         The motion.
@@ -95,85 +240,22 @@ def reference_run(
     Raises:
         ModelError: the integration cannot go on.
     """
-    from scipy.integrate import solve_ivp
-
-    times = np.asarray(times, dtype=float)
-    work = allocate_tree_work(model)
-    size = state_size(model)
-    rate = np.zeros(size)
-    scratch = np.zeros((3, size))
-    matrix = np.zeros((size, size))
-    count = 0
-    told = times[0]
-    interval = 0.01 * (times[-1] - times[0])
-
-    def rates(now: float, state: FloatArray) -> FloatArray:
-        nonlocal count, told
-        count += 1
-        if forces is None:
-            failed = tree_rate(model, state, data, work, rate)
-        else:
-            begin_rate(model, state, data, work)
-            # at an end, the force on this side of a jump
-            inside = _EDGE * (stop - start)
-            now = min(max(now, start + inside), stop - inside)
-            forces(now, model, 0.0, data, work)
-            failed = finish_rate(model, state, data, work, rate)
-        if failed >= 0:
-            rate[:] = np.nan
-        if progress is not None and now >= told + interval:
-            told = now
-            progress(now)
-        return rate.copy()
-
-    def jacobian(_now: float, state: FloatArray) -> FloatArray:
-        nonlocal count
-        count += size + 1
-        rate_jacobian(model, state, data, work, scratch, matrix)
-        return matrix.copy()
-
-    own = jacobian if forces is None and method != "DOP853" else None
-    inner = sorted(b for b in breaks if times[0] < b < times[-1])
-    bounds = [float(times[0]), *inner, float(times[-1])]
-    state = tree_state(model, data)
-    if not np.isfinite(state).all():
-        raise ModelError("The state that a reference run begins with is not finite.")
-    kept = [state[:, None]]
+    equations = _Equations(model, data, inputs, forces)
     begin = time.perf_counter()
-    for start, stop in itertools.pairwise(bounds):
-        inside = times[(times > start) & (times <= stop)]
-        wanted = inside if inside.size and inside[-1] == stop else [*inside, stop]
-        done = solve_ivp(
-            rates,
-            (start, stop),
-            state,
-            method=method,
-            t_eval=wanted,
-            rtol=tolerance,
-            atol=0.01 * tolerance,
-            **({} if own is None else {"jac": own}),
-        )
-        if not done.success or not np.isfinite(done.y).all():
-            reached = done.t[-1] if len(done.t) else start
-            raise ModelError(
-                f"The reference run ends at {reached:.6g} s of {times[-1]:.6g} s: "
-                f"{done.message} A load that jumps belongs into `breaks`; a motion "
-                f"that diverges shows in a semi-implicit run."
-            )
-        state = done.y[:, -1]
-        kept.append(done.y[:, : inside.size])
-    wall = time.perf_counter() - begin
-    poses = np.tile(np.eye(4), (times.size, 1, 1))
-    position = np.zeros((times.size, data.position.size))
-    velocity = np.zeros_like(position)
-    for k, column in enumerate(np.hstack(kept).T):
-        read_state(model, np.ascontiguousarray(column), data)
-        poses[k], position[k], velocity[k] = (
-            data.root_pose,
-            data.position,
-            data.velocity,
-        )
-    return Run(times, poses, position, velocity, count, wall)
+    poses, positions, velocities = [], [], []
+    states = _states(equations, model, data, times, breaks, tolerance, method)
+    for _ in itertools.chain(times[:1], states):
+        poses.append(data.root_pose.copy())
+        positions.append(data.position.copy())
+        velocities.append(data.velocity.copy())
+    return Run(
+        np.asarray(times, dtype=float),
+        np.array(poses),
+        np.array(positions),
+        np.array(velocities),
+        equations.count,
+        time.perf_counter() - begin,
+    )
 
 
 def stepped_run(

@@ -15,6 +15,7 @@ from app.config.robot import RobotParameters, load_robot
 from app.config.tree import TreePlan, build_tree
 from app.errors import ConfigError, ModelError
 from app.station.service import versions
+from app.study.simulation_linear import LinearStep, check_linear
 from app.study.simulation_record import SimulationRecord, Trace, make_trace
 from app.study.simulation_run import Fault, Simulator
 
@@ -40,6 +41,8 @@ class Simulation(NamedTuple):
     step_s: float
     """Time step; 0 for a reference run [s]."""
     wall_s: float
+    linear: LinearStep | None = None
+    """The linearised step at the end, where it is asked for and the end is reached."""
 
 
 def prepare(
@@ -88,6 +91,7 @@ def simulate(
     seconds: float | None = None,
     step_us: float | None = None,
     reference: bool = False,
+    linear: bool = False,
     record: Path | None = None,
     console: Console | None = None,
 ) -> Simulation:
@@ -99,6 +103,7 @@ def simulate(
         seconds: how long; None for what the case says [s].
         step_us: time step; None for what the case says [µs].
         reference: integrate to the case's tolerance instead of in fixed steps.
+        linear: linearise the step at the end.
         record: MCAP file to make; None for none.
         console: where to show progress; None for nowhere.
 
@@ -107,9 +112,12 @@ def simulate(
         before is kept.
 
     Raises:
-        ConfigError: the case does not fit the robot.
+        ConfigError: the case does not fit the robot, or has parts without what is
+            asked for.
         LogError: the recording cannot be written.
     """
+    if linear:
+        check_linear(robot, case)
     length = case.seconds if seconds is None else seconds
     step = 1e-6 * (case.integrator.step_us if step_us is None else step_us)
     simulator = Simulator(robot, build_tree(robot, case), case, step)
@@ -138,6 +146,7 @@ def simulate(
         simulator.fault,
         0.0 if reference else step,
         wall,
+        simulator.linearise() if linear and simulator.fault is None else None,
     )
 
 

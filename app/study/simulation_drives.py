@@ -1,40 +1,23 @@
 """Drives of a simulated robot that have a model of their own.
 
-Muscle waves, propellers, chambers and their walls, and the mantle: each wraps what
-models/ has for it in the form of a `Load` (see simulation_loads).
+Muscle waves, propellers, chambers with their valves and walls: each wraps what models/
+has for it in the form of a `PlainLoad` (see simulation_loads).
 """
 
 import math
 
 import numpy as np
 
-from app.config.bodies import MantleParameters as MantleTable
 from app.config.case import CaseParameters
-from app.config.case_loads import (
-    Chambers,
-    MantlePulse,
-    PropellerThrust,
-    TravellingMoment,
-)
+from app.config.case_loads import Chambers, PropellerThrust, TravellingMoment
 from app.config.limbs import ChamberParameters
 from app.config.robot_parameters import RobotParameters
 from app.config.tree import LimbPlan, TreePlan, named_limbs
 from app.errors import ConfigError
 from app.study.legged_load import make_leg_load
-from app.study.simulation_loads import PlainLoad, value_at
-from models.mantle import (
-    MANTLE_COLLAPSED,
-    MANTLE_DIVERGED,
-    MANTLE_OK,
-    MANTLE_SINGULAR,
-    MantleModel,
-    allocate_mantle_data,
-    allocate_mantle_work,
-    build_mantle,
-)
-from models.mantle_parameters import PUBLISHED_CODE, MantleParameters
-from models.mantle_shell import mantle_elastic_energy
-from models.mantle_step import mantle_finish, mantle_kinetic_energy, mantle_terms
+from app.study.simulation_loads import CODE_SECTIONS, PlainLoad, value_at
+from app.study.simulation_mantle import MantleLoad
+from models.hysteresis import VIRGIN, HysteresisModel
 from models.numerics import FloatArray
 from models.propeller import (
     add_propellers,
@@ -42,8 +25,8 @@ from models.propeller import (
     allocate_propeller_data,
     make_propellers,
 )
-from models.star import mantle_volume
 from models.strand import (
+    StrandModel,
     add_strands,
     allocate_strand_work,
     strand_geometry,
@@ -55,11 +38,17 @@ from models.travelling_moment import (
     make_travelling_moment,
 )
 from models.tree import TreeData, TreeWork
+from models.valve import (
+    ValveData,
+    ValveModel,
+    add_chambers,
+    advance_pressure,
+    allocate_valve_data,
+    make_valves,
+)
 from models.visco_hyperelastic import actuator_areas, add_walls, make_walls
 
-__all__ = ["ChamberLoad", "MantleLoad", "MomentLoad", "PropellerLoad", "make_drives"]
-
-_CODE_SECTIONS = 50  # of the published code's arm
+__all__ = ["ChamberLoad", "MomentLoad", "PropellerLoad", "make_drives"]
 
 
 class MomentLoad(PlainLoad):
@@ -90,7 +79,7 @@ class MomentLoad(PlainLoad):
                     share * size,
                     start=moment.start_s,
                     duration=moment.recruit_s,
-                    sections=_CODE_SECTIONS if code else 0,
+                    sections=CODE_SECTIONS if code else 0,
                 )
                 if part.dof.size == 0:
                     raise ConfigError(
@@ -225,14 +214,14 @@ class ChamberLoad(PlainLoad):
                 owners[limb.number, segment] = list(range(first, len(passes)))
         self._strands = make_strands(plan.model, passes)
         self._work = allocate_strand_work(plan.model, self._strands)
-        self._pushes: list[tuple[Chambers, float, list[int]]] = []
+        self._pushes: list[tuple[Chambers, ValveModel, ValveData]] = []
+        if any(table.valved for table in tables):
+            self.own_steps = "valves"
         self.channels = []
         for table in tables:
             for limb in named_limbs(plan, table.limbs, "chambers"):
                 own = owners[limb.number, table.segment - 1]
                 self._add_push(robot, table, limb, own)
-        self._pressure = np.zeros(len(passes))
-        self._force = np.zeros(len(passes))
         self._walls = None
         if robot.snake is not None:
             snake = robot.snake
@@ -265,32 +254,58 @@ class ChamberLoad(PlainLoad):
                 f"chambers: pressure_kpa needs rows of {len(own)} values, one for each "
                 f"chamber of segment {table.segment} of {limb.limb.name!r}."
             )
-        self._pushes.append((table, 1e-6 * area, own))
+        valves = _valves(table, self._strands, own, 1e-6 * area)
+        self._pushes.append((table, valves, allocate_valve_data(valves, VIRGIN)))
         self.channels += [
             (f"{limb.limb.name} {table.segment} chamber {k + 1}", "kPa")
             for k in range(len(own))
         ]
 
     def set_inputs(self, time_s: float, data: TreeData) -> None:
-        """Set the pressures."""
-        self._force[:] = 0.0
-        self._now: list[float] = []
-        for table, area, own in self._pushes:
-            row = value_at(table, "pressure_kpa", time_s)
-            self._force[own] -= 1e3 * row * area
-            self._now += row.tolist()
+        """Command the valves; without valves, set the pressures."""
+        for table, valves, chambers in self._pushes:
+            chambers.command[:] = 1e3 * value_at(table, "pressure_kpa", time_s)
+            if not table.valved:
+                advance_pressure(valves, 1.0, chambers)
 
     def add(self, period: float, data: TreeData, work: TreeWork) -> None:
         """Add pressure and walls along every chamber."""
         strand_geometry(self._plan.model, self._strands, data, self._work)
-        self._work.force[:] += self._force
+        for table, valves, chambers in self._pushes:
+            if table.valved:
+                advance_pressure(valves, period, chambers)
+            add_chambers(valves, chambers, self._work)
         if self._walls is not None:
             add_walls(self._walls, period, self._work)
         add_strands(self._plan.model, self._strands, self._work, work)
 
     def values(self) -> list[float]:
         """Return the pressures [kPa]."""
-        return self._now
+        return [
+            1e-3 * float(value)
+            for _, _, chambers in self._pushes
+            for value in chambers.pressure
+        ]
+
+
+def _valves(
+    table: Chambers, strands: StrandModel, own: list[int], area: float
+) -> ValveModel:
+    """The valves of a segment's chambers, and the hysteresis of their walls."""
+    plays = np.array([0.0, *table.hysteresis_kpa])
+    shares = np.array([1.0 - sum(table.hysteresis_share), *table.hysteresis_share])
+    line = np.array([0.0, 1.0])
+    return make_valves(
+        strands,
+        np.array(own),
+        area,
+        fill_time=1e-3 * table.fill_ms,
+        vent_time=1e-3 * table.vent_ms,
+        rate_limit=1e3 * (table.rate_kpa_s or np.inf),
+        lowest=-np.inf if table.vacuum_kpa is None else 1e3 * table.vacuum_kpa,
+        highest=np.inf if table.supply_kpa is None else 1e3 * table.supply_kpa,
+        hysteresis=HysteresisModel(1e3 * plays, shares, line, line.copy()),
+    )
 
 
 def _chambers(limb: LimbPlan, segment: int) -> ChamberParameters:
@@ -322,123 +337,6 @@ def _along(
     return path
 
 
-class MantleLoad(PlainLoad):
-    """A pulsed-jet mantle on the root, with its pulsation."""
-
-    def __init__(
-        self,
-        parameters: MantleTable,
-        pulse: MantlePulse | None,
-        water: float,
-        *,
-        code: bool,
-    ) -> None:
-        """Build the shell at rest.
-
-        Raises:
-            ConfigError: its shape is not the one that the shell's model has.
-        """
-        self.model = _mantle_model(parameters, water, code=code)
-        self.data = allocate_mantle_data(self.model)
-        self.data.measured[3] = mantle_volume(self.model.rest_position)
-        self._work = allocate_mantle_work(self.model)
-        self._pulse = pulse
-        frequency = pulse.frequency_hz if pulse else None
-        self._frequency = frequency or parameters.pulse_frequency_hz
-        axis = np.asarray(parameters.direction) / np.linalg.norm(parameters.direction)
-        place = 1e-3 * np.asarray(parameters.position_mm)
-        self._row = np.concatenate([np.cross(place, axis), axis])
-        self._load = 0.0
-        hoop = pulse is None or pulse.load == "hoop"
-        self.channels = [
-            ("mantle load", "N/m" if hoop else "N"),
-            ("thrust", "N"),
-            ("mantle drag", "N"),
-            ("mantle force on the root", "N"),
-            ("mantle volume", "ml"),
-            ("mantle volume rate", "ml/s"),
-            ("mantle power", "W"),
-        ]
-
-    def set_inputs(self, time_s: float, data: TreeData) -> None:
-        """Set the load of the cables: a triangle over each period."""
-        if self._pulse is None:
-            return
-        part = (time_s * self._frequency) % 1.0
-        self._load = self._pulse.peak * (1.0 - abs(2.0 * part - 1.0))
-
-    def add(self, period: float, data: TreeData, work: TreeWork) -> None:
-        """Add what the shell does to the root's surge."""
-        surge = float(self._row @ data.velocity[:6])
-        hoop = self._pulse is None or self._pulse.load == "hoop"
-        hoop_tension, radial = (self._load, 0.0) if hoop else (0.0, self._load)
-        mantle_terms(
-            self.model, self.data, surge, hoop_tension, radial, period, self._work
-        )
-        work.load[:6] += self._row * self._work.effective[0]
-        work.matrix[:6, :6] += np.tril(
-            self._work.effective[1] * np.outer(self._row, self._row)
-        )
-
-    def finish(self, period: float, work: TreeWork) -> str:
-        """Move the shell by the surge that came of it."""
-        change = float(self._row @ work.change[:6])
-        status = mantle_finish(self.model, change, period, self.data, self._work)
-        if status == MANTLE_OK:
-            return ""
-        cause = {
-            MANTLE_SINGULAR: "its matrix is not positive definite",
-            MANTLE_DIVERGED: "it moves faster than it can",
-            MANTLE_COLLAPSED: "it has collapsed onto its axis",
-        }.get(int(status), "its state is not a finite number")
-        return f"mantle: {cause}"
-
-    def values(self) -> list[float]:
-        """Return load, thrust, drag, force, volume, its rate, and power."""
-        edge, thrust, drag, volume, rate, power = self.data.measured.tolist()
-        return [self._load, thrust, drag, edge, 1e6 * volume, 1e6 * rate, power]
-
-    def energy(self, surge: float) -> tuple[float, float]:
-        """Kinetic and elastic energy of the shell [J]."""
-        return (
-            float(mantle_kinetic_energy(self.model, self.data.velocity, surge)),
-            float(mantle_elastic_energy(self.model, self.data.position)),
-        )
-
-    def surge(self, velocity: FloatArray) -> float:
-        """Speed of the mantle along its axis from the root's twist [m/s]."""
-        return float(self._row @ velocity[:6])
-
-
-def _mantle_model(parameters: MantleTable, water: float, *, code: bool) -> MantleModel:
-    """The shell with the values of a robot's file."""
-    if code:
-        return build_mantle(PUBLISHED_CODE)
-    low, high = parameters.active_range_mm
-    try:
-        return build_mantle(
-            MantleParameters(
-                radius=1e-3 * parameters.radius_mm,
-                cap_angle=math.radians(parameters.cut_angle_deg),
-                cylinder_length=1e-3 * parameters.cylinder_length_mm,
-                half_thickness=1e-3 * parameters.half_thickness_mm,
-                young_modulus=1e3 * parameters.young_modulus_kpa,
-                poisson_ratio=parameters.poisson_ratio,
-                viscosity=parameters.viscosity_pa_s,
-                density=parameters.density_kg_m3,
-                added_mass=parameters.added_mass,
-                drag_coefficient=parameters.drag,
-                flow_loss=parameters.flow_loss,
-                outflow_area=1e-6 * parameters.outflow_area_mm2,
-                inflow_area=1e-6 * parameters.inflow_area_mm2,
-                water_density=water,
-                band=(1e-3 * low, 1e-3 * high),
-            )
-        )
-    except ValueError as error:
-        raise ConfigError(f"[mantle] of the robot: {error}.") from error
-
-
 def make_drives(
     robot: RobotParameters, plan: TreePlan, case: CaseParameters
 ) -> list[PlainLoad]:
@@ -447,7 +345,7 @@ def make_drives(
     Raises:
         ConfigError: the case drives what the robot has not.
     """
-    code = case.physics.version == "published-code"
+    code = case.physics.is_code("recruitment")
     drives: list[PlainLoad] = [
         MomentLoad(plan, moment, code=code) for moment in case.moments
     ]
@@ -462,7 +360,7 @@ def make_drives(
     if robot.mantle is not None and whole:
         density = case.water.density_kg_m3
         water = robot.water.density_kg_m3 if density is None else density
-        drives.append(MantleLoad(robot.mantle, case.mantle, water, code=code))
+        drives.append(MantleLoad(robot.mantle, case.mantle, water, case.physics))
     elif case.mantle is not None:
         raise ConfigError(
             f"[mantle]: {robot.name!r} has no mantle, or base.limb leaves it out."

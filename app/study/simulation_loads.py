@@ -26,11 +26,20 @@ from models.strand import (
     allocate_strand_work,
     strand_geometry,
 )
-from models.strand_builder import Route, make_strands, straight_route
+from models.strand_builder import Route, helical_route, make_strands
 from models.tree import TreeData, TreeModel, TreeWork
 
-__all__ = ["PlainLoad", "make_loads", "strain_nodes", "value_at"]
+__all__ = [
+    "CODE_SECTIONS",
+    "PlainLoad",
+    "break_times",
+    "make_loads",
+    "strain_nodes",
+    "value_at",
+]
 
+CODE_SECTIONS = 50
+"""Of an arm in Renda's published code, by which a moment is recruited."""
 _GAUSS = 0.5 / math.sqrt(3.0)
 
 
@@ -39,6 +48,9 @@ class PlainLoad:
 
     channels: list[tuple[str, str]]
     """Name and unit of each value it records."""
+    own_steps: str = ""
+    """What of it has a state that its steps alone advance, in words; "" = nothing: the
+    forces at period 0 are then those of the equations of motion."""
 
     def set_inputs(self, time_s: float, data: TreeData) -> None:
         """Add to `data.applied` and `data.wrench`, which are cleared before."""
@@ -64,6 +76,23 @@ def value_at(schedule: Schedule, key: str, time_s: float) -> FloatArray:
         return np.atleast_1d(table[row])
     columns = table.reshape(times.size, -1)
     return np.array([np.interp(time_s, times, column) for column in columns.T])
+
+
+def break_times(case: CaseParameters, seconds: float) -> list[float]:
+    """Times inside a run at which a load jumps or bends [s]."""
+    times: set[float] = set()
+    for table in (
+        *case.tendons, *case.internal_loads, *case.chambers, *case.tip_loads,
+        *case.propellers,
+    ):  # fmt: skip
+        times.update(table.time_s)
+    fronts = CODE_SECTIONS if case.physics.is_code("recruitment") else 1
+    for moment in case.moments:
+        parts = moment.recruit_s * np.arange(fronts + 1) / fronts
+        times.update((moment.start_s + parts).tolist())
+    if case.stroke is not None:
+        times.add(case.stroke.ramp_s)
+    return sorted(time for time in times if 0.0 < time < seconds)
 
 
 def strain_nodes(model: TreeModel, element: int) -> list[tuple[int, int, float, float]]:
@@ -148,6 +177,7 @@ class _Tendons(PlainLoad):
                     (f"tendon {limb.limb.name} {tendon.azimuth_deg:g} deg", "N")
                 )
         wound = [tendon.pull_mm is not None for tendon in self._owner]
+        friction = np.array([tendon.friction for tendon in self._owner])
         self._strands = make_strands(
             plan.model,
             passes,
@@ -163,6 +193,7 @@ class _Tendons(PlainLoad):
                     for t, w in zip(self._owner, wound, strict=True)
                 ]
             ),
+            friction=friction,
         )
         self._command = allocate_strand_data(self._strands)
         self._work = allocate_strand_work(plan.model, self._strands)
@@ -201,6 +232,7 @@ def _tendon_path(limb: LimbPlan, tendon: Tendon) -> list[tuple[int, Route]]:
         )
     _, stop = limb.segment_span(segments - 1)
     azimuth = math.radians(tendon.azimuth_deg)
+    pitch = math.radians(tendon.twist_deg) / stop
     path = []
     for piece in limb.pieces:
         end = piece.start + piece.length
@@ -213,8 +245,30 @@ def _tendon_path(limb: LimbPlan, tendon: Tendon) -> list[tuple[int, Route]]:
                 '= "segment", or pieces that part there.'
             )
         near, far = (tendon.offset_ratio * limb.radius(at) for at in (piece.start, end))
-        path.append((piece.element, straight_route(piece.length, near, far, azimuth)))
+        route = _route(piece.length, near, far, azimuth + pitch * piece.start, pitch)
+        path.append((piece.element, route))
     return path
+
+
+def _route(
+    length: float, near: float, far: float, azimuth: float, pitch: float
+) -> Route:
+    """A route whose azimuth and distance from the axis are linear along the rod."""
+    around = helical_route(1.0, azimuth, pitch)
+    slope = (far - near) / length
+
+    def route(
+        abscissa: float,
+    ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        (x, y, _), (along_x, along_y, _) = around(abscissa)
+        distance = near + slope * abscissa
+        return (distance * x, distance * y, 0.0), (
+            slope * x + distance * along_x,
+            slope * y + distance * along_y,
+            0.0,
+        )
+
+    return route
 
 
 def _straight_length(model: TreeModel, path: list[tuple[int, Route]]) -> float:

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from app.clock import NS_PER_S
-from app.config.tree import TreePlan
 from app.session import Recorder
+from app.study.simulation_linear import coordinate_names
 from app.study.simulation_run import Sample, Simulator
 from models.numerics import FloatArray
-from models.strain_basis import STRAINS
 
 __all__ = ["SimulationRecord", "Trace", "make_trace"]
 
@@ -63,7 +62,7 @@ class SimulationRecord:
         self._recorder = Recorder(path, metadata, attachments)
         plan = simulator.plan
         self._names = {
-            "coordinates": ", ".join(_coordinate_names(plan)),
+            "coordinates": ", ".join(coordinate_names(plan)),
             "tips": ", ".join(f"{limb.limb.name} x y z" for limb in plan.limbs),
             "loads": ", ".join(f"{name} [{unit}]" for name, unit in simulator.channels),
         }
@@ -98,19 +97,6 @@ class SimulationRecord:
             },
             self._names,
         )
-
-
-def _coordinate_names(plan: TreePlan) -> list[str]:
-    """Element, strain and number of each coordinate behind the root's."""
-    names = []
-    model = plan.model
-    for dof in range(6, model.dof_parent.size):
-        element = int(model.dof_element[dof])
-        first = int(model.element_dof_start[element])
-        component = model.dof_component
-        number = int(np.sum(component[first:dof] == component[dof]))
-        names.append(f"{plan.names[element]} {STRAINS[component[dof]]} {number}")
-    return names
 
 
 def _seven(poses: FloatArray) -> FloatArray:

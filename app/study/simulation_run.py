@@ -1,9 +1,9 @@
 """Stepping a simulated robot: one state, one period at a time, and its samples.
 
 A step is that of models/tree_step with the case's loads between motion and solution. A
-base that is moved along a path is held in the system of equations, with its known
-acceleration on the right-hand side; the force and moment that hold or move a base are
-what is left over in its rows.
+base that is carried is held in the system of equations, its acceleration known; the
+force and moment that hold or carry a base are what is left over in its rows. A
+reference run takes the same loads at period 0 (app/study/reference_run).
 """
 
 import math
@@ -13,16 +13,29 @@ from typing import NamedTuple
 import numpy as np
 
 from app.config.case import CaseParameters
-from app.config.case_loads import Stroke
 from app.config.robot_parameters import RobotParameters
 from app.config.tree import LimbPlan, PiecePlan, TreePlan
 from app.errors import ConfigError
-from app.study.simulation_drives import MantleLoad, make_drives
-from app.study.simulation_loads import PlainLoad, make_loads, strain_nodes
-from app.study.simulation_reference import break_times, reference_states
+from app.study.reference_run import reference_states
+from app.study.simulation_base import CarriedBase, base_rotation
+from app.study.simulation_drives import make_drives
+from app.study.simulation_linear import LinearStep, linear_step
+from app.study.simulation_loads import (
+    PlainLoad,
+    break_times,
+    make_loads,
+    strain_nodes,
+)
+from app.study.simulation_mantle import MantleLoad
 from app.study.simulation_world import make_world
 from models.numerics import FloatArray
-from models.tree import TreeModel, allocate_tree_data, allocate_tree_work
+from models.tree import (
+    TreeData,
+    TreeModel,
+    TreeWork,
+    allocate_tree_data,
+    allocate_tree_work,
+)
 from models.tree_motion import tree_motion
 from models.tree_solve import solve_tree, tree_factor
 from models.tree_step import (
@@ -39,7 +52,6 @@ from models.tree_step import (
 
 __all__ = ["Fault", "Sample", "Simulator"]
 
-_SHORT = 1e-6  # for the acceleration of a stroked base [s]
 _CAUSES = {
     TREE_NOT_FINITE: "a force or the state is not a finite number",
     TREE_SINGULAR: "its mass matrix is not positive definite",
@@ -110,7 +122,10 @@ class Simulator:
         self.fault: Fault | None = None
         self.time_s = 0.0
         self._model, self._period = plan.model, period_s
-        self._world = make_world(plan, case)
+        given = case.water.density_kg_m3
+        water = robot.water.density_kg_m3 if given is None else given
+        self._world = make_world(plan, case, water)
+        self._carried: CarriedBase | None = None
         self._data = allocate_tree_data(plan.model)
         self._work = allocate_tree_work(plan.model)
         self._reaction = np.zeros(6)
@@ -138,70 +153,85 @@ class Simulator:
             ConfigError: the case has a part whose steps are its own.
             ModelError: the integration cannot go on.
         """
-        if self._mantle is not None or self._world is not None:
+        own = sorted({load.own_steps for load in self.loads if load.own_steps})
+        if self.plan.legs:
+            own.append("the motors of legs")
+        if self._world is not None:
+            own.append("contacts")
+        if own:
             raise ConfigError(
-                "--reference integrates rods, bodies and loads; a mantle and contacts "
-                "have steps of their own: take small --step-us instead."
+                f"--reference integrates rods, bodies and loads; {' and '.join(own)} "
+                "of this case have steps of their own: take small --step-us instead."
             )
-        data = self._data
         times = np.append(np.arange(0.0, seconds - 1e-9 * every_s, every_s), seconds)
+        decays = bool(self.loads) or bool(self._model.element_damping.any())
+        self._measure(0.0)
         yield self.sample()
-        for time_s, pose, position, velocity in reference_states(
-            self._accelerations,
-            data.root_pose.copy(),
-            data.position.copy(),
-            data.velocity.copy(),
+        for time_s in reference_states(
+            self._model,
+            self._data,
             times,
-            break_times(self.case, seconds),
-            self.case.integrator.reference_tolerance,
+            inputs=self._set_inputs,
+            forces=self._add_loads,
+            breaks=break_times(self.case, seconds),
+            tolerance=self.case.integrator.reference_tolerance,
+            method="LSODA" if decays else "DOP853",
         ):
-            self._accelerations(time_s, pose, position, velocity)
             self.time_s = time_s
+            self._measure(time_s)
             yield self.sample()
 
-    def _accelerations(
-        self, now: float, pose: FloatArray, position: FloatArray, velocity: FloatArray
-    ) -> FloatArray:
-        """(N,) accelerations at a state, by the plain equations of motion."""
-        model, data, work = self._model, self._data, self._work
-        data.root_pose[:] = pose
-        data.position[:] = position
-        data.position[:6] = 0.0
-        data.velocity[:] = velocity
-        held = self.case.base.motion == "fixed"
-        push = np.zeros(6)
-        if held:
-            data.velocity[:6] = 0.0
-            if self.case.stroke is not None:
-                before, after = (
-                    _stroke_speed(self.case.stroke, now + side * _SHORT)
-                    for side in (-1.0, 1.0)
-                )
-                self._move_base(self.case.stroke, (after - before) / (2.0 * _SHORT))
-                push = data.velocity[:6].copy()
-                self._move_base(self.case.stroke, 0.5 * (before + after))
+    def _set_inputs(self, now: float, data: TreeData) -> None:
+        """Set what depends on time alone."""
+        self._set_loads(now, data)
+        if self._carried is not None:
+            self._carried.accelerate(now, data)
+
+    def _set_loads(self, now: float, data: TreeData) -> None:
+        """Set what of the loads depends on time alone."""
         data.applied[:] = 0.0
         data.wrench[:] = 0.0
         for load in self.loads:
             load.set_inputs(now, data)
+
+    def _add_loads(
+        self, now: float, model: TreeModel, period: float, data: TreeData,
+        work: TreeWork,
+    ) -> None:  # fmt: skip
+        """Add what depends on where the tree is."""
+        for load in self.loads:
+            load.add(period, data, work)
+
+    def _measure(self, now: float) -> None:
+        """Loads and the reaction on the base at the present state, by plain motion."""
+        model, data, work = self._model, self._data, self._work
+        self._set_inputs(now, data)
         tree_motion(model, 0.0, data, work)
         add_elastic(model, 0.0, data, work)
-        for load in self.loads:
-            load.add(0.0, data, work)
-        columns = work.matrix[6:, :6].copy()
-        own = np.tril(work.matrix[:6, :6])
-        own = own + np.tril(own, -1).T
-        left = work.load[:6].copy()
-        work.load[6:] -= columns @ push
+        self._add_loads(now, model, 0.0, data, work)
+        if self.case.base.motion != "fixed":
+            return
+        columns, load = work.matrix[6:, :6].copy(), work.load[:6].copy()
         hold_root(model, work)
-        if tree_factor(model, work) >= 0:
-            return np.full(velocity.size, np.nan)
-        out: FloatArray = work.load.copy()
-        solve_tree(model, work, out)
-        if held:
-            out[:6] = push
-            self._reaction = left - own @ push - columns.T @ out[6:]
-        return out
+        tree_factor(model, work)
+        rates = work.load.copy()
+        solve_tree(model, work, rates)
+        self._reaction = load - columns.T @ rates[6:]
+
+    def linearise(self) -> LinearStep:
+        """Linearise the step that follows the present state.
+
+        Raises:
+            ModelError: the state is no state to go on from.
+        """
+        return linear_step(
+            self.plan,
+            self._data,
+            self.time_s,
+            self._period,
+            self._set_inputs,
+            self._add_loads,
+        )
 
     def sample(self) -> Sample:
         """Describe the present state."""
@@ -245,7 +275,7 @@ class Simulator:
 
     def _begin(self) -> None:
         base, data = self.case.base, self._data
-        data.root_pose[:3, :3] = _rotation(np.radians(base.roll_pitch_yaw_deg))
+        data.root_pose[:3, :3] = base_rotation(base.roll_pitch_yaw_deg)
         data.root_pose[:3, 3] = 1e-3 * np.asarray(base.position_mm)
         if base.motion != "fixed":
             data.velocity[:3] = np.radians(base.turn_deg_s)
@@ -257,7 +287,8 @@ class Simulator:
         for load in self.loads:
             load.set_inputs(0.0, data)
         if self.case.stroke is not None:
-            self._move_base(self.case.stroke, _stroke_speed(self.case.stroke, 0.0))
+            self._carried = CarriedBase(self.case.stroke, data.root_pose[:3, :3])
+            self._carried.begin(data)
 
     def _step(self) -> bool:
         """Advance by one period; False where the state is lost."""
@@ -267,15 +298,13 @@ class Simulator:
         if not self.loads and self._world is None and self.case.base.motion != "fixed":
             status = tree_step(model, period, data, work)
         else:
-            data.applied[:] = 0.0
-            data.wrench[:] = 0.0
-            for load in self.loads:
-                load.set_inputs(now, data)
+            self._set_loads(now, data)
+            if self._carried is not None:
+                self._carried.step(now, period, data)
             tree_motion(model, period, data, work)
             add_elastic(model, period, data, work)
-            for load in self.loads:
-                load.add(period, data, work)
-            status = self._solve(now)
+            self._add_loads(now, model, period, data, work)
+            status = self._solve()
         if status != TREE_OK:
             element = int(data.status[1])
             name = self.plan.names[element] if element >= 0 else "root"
@@ -289,27 +318,17 @@ class Simulator:
         self.time_s = now
         return True
 
-    def _solve(self, now: float) -> int:
-        """Solve and advance, with the base held or moved as the case says."""
-        data, work, period = self._data, self._work, self._period
+    def _solve(self) -> int:
+        """Solve and advance, and note the reaction on a base that is held."""
+        work, period = self._work, self._period
         if self.case.base.motion != "fixed":
             return self._finish()
-        before = data.velocity[:6].copy()
-        stroke = self.case.stroke
-        if stroke is not None:  # the mean over the step: the base stays on its path
-            way = _stroke_way(stroke, now) - _stroke_way(stroke, now - period)
-            self._move_base(stroke, way / period)
-        push = (data.velocity[:6] - before) / period
-        columns = work.matrix[6:, :6].copy()
-        own = np.tril(work.matrix[:6, :6])
-        own = own + np.tril(own, -1).T
-        load = work.load[:6].copy()
-        work.load[6:] -= columns @ push
+        columns, load = work.matrix[6:, :6].copy(), work.load[:6].copy()
+        pose = self._data.root_pose.copy()
         status = self._finish()
-        rates = work.change[6:] / period
-        self._reaction = load - own @ push - columns.T @ rates
+        self._reaction = load - columns.T @ work.change[6:] / period
         if self._world is not None:
-            self._reaction += self._world.root_wrench(period)
+            self._reaction += self._world.root_wrench(pose, period)
         return status
 
     def _finish(self) -> int:
@@ -317,47 +336,6 @@ class Simulator:
         if self._world is None:
             return int(finish_step(self._model, self._period, self._data, self._work))
         return self._world.finish(self._model, self._period, self._data, self._work)
-
-    def _move_base(self, stroke: Stroke, speed: float) -> None:
-        """Set the velocity of a base that is stroked."""
-        axis = np.asarray(stroke.direction) / np.linalg.norm(stroke.direction)
-        self._data.velocity[:6] = 0.0
-        self._data.velocity[3:6] = self._data.root_pose[:3, :3].T @ (speed * axis)
-
-
-def _ramp(stroke: Stroke, time_s: float) -> tuple[float, float]:
-    """How much of a stroke is taken up, 0 to 1, and the rate of that [1/s]."""
-    if time_s >= stroke.ramp_s:
-        return 1.0, 0.0
-    part = time_s / stroke.ramp_s
-    return part * part * (3.0 - 2.0 * part), 6.0 * part * (1.0 - part) / stroke.ramp_s
-
-
-def _stroke_way(stroke: Stroke, time_s: float) -> float:
-    """Place of a base on its stroke: r(t) a sin(2π f t), r the ramp [m]."""
-    share, _ = _ramp(stroke, time_s)
-    turn = 2.0 * math.pi * stroke.frequency_hz * time_s
-    return 0.5e-3 * stroke.stroke_mm * share * math.sin(turn)
-
-
-def _stroke_speed(stroke: Stroke, time_s: float) -> float:
-    """Speed of a base along its stroke [m/s]."""
-    share, slope = _ramp(stroke, time_s)
-    omega = 2.0 * math.pi * stroke.frequency_hz
-    sine, cosine = math.sin(omega * time_s), math.cos(omega * time_s)
-    return 0.5e-3 * stroke.stroke_mm * (share * omega * cosine + slope * sine)
-
-
-def _rotation(angles: FloatArray) -> FloatArray:
-    """Rotation of roll, pitch, yaw about x, then y, then z of the world."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
 
 
 def _set_strains(

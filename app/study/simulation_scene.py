@@ -190,6 +190,11 @@ def _object(item: ObjectCase) -> list[FloatArray]:
     size = 1e-3 * np.asarray(item.size_mm)
     if item.shape == "box":
         return _box(0.5 * size)
+    if item.shape == "cylinder":
+        half = 0.5 * size[1]
+        along = np.outer([-half, -half, half, half], [0.0, 0.0, 1.0])
+        radii = np.array([0.0, size[0], size[0], 0.0])
+        return [_revolved(along, radii, np.array([0.0, 0.0, 1.0]))]
     part = np.linspace(0.0, np.pi, 15)
     up = np.array([0.0, 0.0, 1.0])
     return [_revolved(np.outer(size[0] * np.cos(part), up), size[0] * np.sin(part), up)]

@@ -1,22 +1,25 @@
 """What a simulated robot can touch: ground, obstacles, free objects, its own limbs."""
 
+from itertools import combinations
+
 import numpy as np
 
 from app.config.case import CaseParameters, GroundCase, ObjectCase
-from app.config.tree import TreePlan
+from app.config.tree import LimbPlan, TreePlan
 from app.errors import ConfigError
 from app.study.reach import read_obstacle
+from app.study.simulation_base import base_rotation
 from models.contact import ContactModel, build_contact_model
-from models.contact_law import ContactLaw
+from models.contact_law import ContactLaw, tangents
 from models.contact_solve import ContactData
 from models.contact_step import allocate_contacts, finish_contact_step
 from models.free_body import (
     FreeBody,
-    FreeBodyData,
     FreeBodyModel,
     allocate_free_body_data,
     box_body,
     build_free_bodies,
+    cylinder_body,
     sphere_body,
 )
 from models.limb_contact import LimbContactModel, build_limb_contacts
@@ -24,30 +27,39 @@ from models.numerics import FloatArray, kernel
 from models.surface import HeightFieldModel, build_height_field
 from models.tree import TreeData, TreeModel, TreeWork
 
-__all__ = ["World", "make_world"]
+__all__ = ["World", "limb_pairs", "make_world", "outside_wrench"]
 
 _FIELD_M = 4.0  # half the side of a ground with waves
 _PER_WAVE = 16
 
 
 @kernel
-def finish_with_contacts(
-    tree: TreeModel,
-    contacts: ContactModel,
-    limbs: LimbContactModel,
-    bodies: FreeBodyModel,
-    period: float,
-    data: TreeData,
-    body_data: FreeBodyData,
-    work: TreeWork,
-    found: ContactData,
-) -> int:
-    """Entry for Python of `finish_contact_step`: see there."""
-    return int(
-        finish_contact_step(
-            tree, contacts, limbs, bodies, period, data, body_data, work, found
-        )
-    )
+def outside_wrench(found: ContactData, period: float, wrench_out: FloatArray) -> None:
+    """Sum what ground, obstacles and objects did to a tree in a step.
+
+    Args:
+        found: the contacts, solved.
+        period: of the step [s].
+        wrench_out: (6,) moment about the world's origin and force [N m, N].
+    """
+    for i in range(6):
+        wrench_out[i] = 0.0
+    for c in range(found.count[0]):
+        if found.partner[c, 0] < 0 or found.partner[c, 1] >= 0:
+            continue
+        nx, ny, nz = found.normal[c]
+        ax, ay, az, bx, by, bz = tangents(nx, ny, nz)
+        n, a, b = found.impulse[c]
+        u = (n * nx + a * ax + b * bx) / period
+        v = (n * ny + a * ay + b * by) / period
+        w = (n * nz + a * az + b * bz) / period
+        x, y, z = found.place[c]
+        wrench_out[0] += y * w - z * v
+        wrench_out[1] += z * u - x * w
+        wrench_out[2] += x * v - y * u
+        wrench_out[3] += u
+        wrench_out[4] += v
+        wrench_out[5] += w
 
 
 class World:
@@ -60,12 +72,15 @@ class World:
         limbs: LimbContactModel,
         bodies: FreeBodyModel,
         places: FloatArray,
+        turns: FloatArray,
     ) -> None:
-        """Put the objects at their places (B, 3) [m], still."""
+        """Put the objects at their places (B, 3) [m], turned by (B, 3, 3), still."""
         self._contacts, self._limbs, self._bodies = contacts, limbs, bodies
         self._data = allocate_free_body_data(bodies)
         self._data.pose[:, :3, 3] = places
+        self._data.pose[:, :3, :3] = turns
         self._found = allocate_contacts(tree, contacts, limbs, bodies, capacity=256)
+        self._wrench = np.zeros(6)
 
     @property
     def poses(self) -> FloatArray:
@@ -77,7 +92,7 @@ class World:
     ) -> int:
         """Solve what motion and loads left in work, with all contacts, and advance."""
         return int(
-            finish_with_contacts(
+            finish_contact_step(
                 tree,
                 self._contacts,
                 self._limbs,
@@ -90,34 +105,50 @@ class World:
             )
         )
 
-    def root_wrench(self, period: float) -> FloatArray:
-        """(6,) what the contacts of the last step did to the root's rows [N m, N]."""
-        total = np.zeros(6)
-        for c in range(int(self._found.count[0])):
-            total += self._found.impulse[c] @ self._found.row[c, :, :6] / period
-        return total
+    def root_wrench(self, pose: FloatArray, period: float) -> FloatArray:
+        """What the contacts of the last step did to the whole robot.
+
+        Args:
+            pose: (4, 4) of the root in the world [m].
+            period: of the step [s].
+
+        Returns:
+            (6,) moment about the root's origin and force, root frame [N m, N].
+        """
+        outside_wrench(self._found, period, self._wrench)
+        moment, force = np.split(self._wrench, 2)
+        moment = moment - np.cross(pose[:3, 3], force)
+        return np.concatenate([pose[:3, :3].T @ moment, pose[:3, :3].T @ force])
 
 
-def make_world(plan: TreePlan, case: CaseParameters) -> World | None:
+def make_world(plan: TreePlan, case: CaseParameters, water: float) -> World | None:
     """Make what a case has to touch; None where there is nothing.
 
+    Args:
+        plan: the tree.
+        case: what happens.
+        water: density of the water [kg/m3].
+
     Raises:
-        ConfigError: an obstacle or object is not well described.
+        ConfigError: an obstacle or object is not well described, or limbs are to touch
+            where there is one alone.
     """
-    if case.ground is None and not case.obstacles and not case.objects:
+    touching = case.contact.limbs
+    if not (case.ground or case.obstacles or case.objects or touching):
         return None
+    law = ContactLaw(friction=case.contact.friction)
     listed = [read_obstacle(text) for text in case.obstacles]
-    laws = [ContactLaw()] * len(listed)
+    laws = [law] * len(listed)
     field = None
     seabed_law = ContactLaw()
     if case.ground is not None:
-        law = ContactLaw(friction=case.ground.friction)
+        sand = ContactLaw(friction=case.ground.friction)
         if case.ground.wave_height_mm > 0.0:
-            field, seabed_law = _waves(case.ground), law
+            field, seabed_law = _waves(case.ground), sand
         else:
             height = 1e-3 * case.ground.height_mm
             listed.append(("plane", np.array([0.0, 0.0, height]), np.zeros(0)))
-            laws.append(law)
+            laws.append(sand)
     try:
         contacts = build_contact_model(
             [(kind, _pose(place), size) for kind, place, size in listed],
@@ -127,14 +158,52 @@ def make_world(plan: TreePlan, case: CaseParameters) -> World | None:
         )
         model = plan.model
         bodies = build_free_bodies(
-            [_body(item) for item in case.objects],
+            [_body(item, water)._replace(law=law) for item in case.objects],
             gravity=model.gravity,
             current=model.current,
         )
     except ValueError as error:
         raise ConfigError(f"The case's contacts: {error}.") from error
+    limbs = build_limb_contacts(limb_pairs(plan) if touching else (), law)
     places = 1e-3 * np.array([item.position_mm for item in case.objects])
-    return World(model, contacts, build_limb_contacts(), bodies, places.reshape(-1, 3))
+    turns = np.array([base_rotation(item.roll_pitch_yaw_deg) for item in case.objects])
+    return World(
+        model, contacts, limbs, bodies, places.reshape(-1, 3), turns.reshape(-1, 3, 3)
+    )
+
+
+def limb_pairs(plan: TreePlan) -> list[tuple[int, int]]:
+    """Every element of a limb with every one of another, the finer of the two first.
+
+    Not so the first elements of two limbs whose bases are inside each other.
+
+    Raises:
+        ConfigError: there are no two limbs.
+    """
+    if len(plan.limbs) < 2:
+        raise ConfigError(
+            "contact.limbs = true, but a single limb is simulated: leave it away."
+        )
+    points = np.diff(plan.model.element_step_start)
+    apart = [
+        float(plan.model.step_length[first : first + count].max(initial=0.0))
+        for first, count in zip(plan.model.element_step_start, points, strict=False)
+    ]
+    return [
+        (a, b) if apart[a] <= apart[b] else (b, a)
+        for one, other in combinations(plan.limbs, 2)
+        for a in one.elements
+        for b in other.elements
+        if not (
+            a == one.elements[0] and b == other.elements[0] and _overlap(one, other)
+        )
+    ]
+
+
+def _overlap(one: LimbPlan, other: LimbPlan) -> bool:
+    """Whether two limbs grow out of one place."""
+    apart = np.linalg.norm(one.base[:3, 3] - other.base[:3, 3])
+    return bool(apart < one.radius(0.0) + other.radius(0.0))
 
 
 def _pose(place: FloatArray) -> FloatArray:
@@ -153,8 +222,10 @@ def _waves(ground: GroundCase) -> HeightFieldModel:
     return build_height_field(height, spacing, (-_FIELD_M, -_FIELD_M))
 
 
-def _body(item: ObjectCase) -> FreeBody:
+def _body(item: ObjectCase, water: float) -> FreeBody:
     size = [1e-3 * value for value in item.size_mm]
     if item.shape == "sphere":
-        return sphere_body(size[0], item.mass_kg)
-    return box_body(size, item.mass_kg)
+        return sphere_body(size[0], item.mass_kg, water_density=water)
+    if item.shape == "cylinder":
+        return cylinder_body(size[0], size[1], item.mass_kg, water_density=water)
+    return box_body(size, item.mass_kg, water_density=water)

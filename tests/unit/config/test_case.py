@@ -115,6 +115,13 @@ def test_every_robot_has_a_default_case(name: str) -> None:
             "tension_n or pull_mm",
         ),
         (
+            (
+                '[[objects]]\nshape = "cylinder"\nsize_mm = [20.0]\nmass_kg = 1.0\n'
+                "position_mm = [0.0, 0.0, 0.0]"
+            ),
+            "[radius, length] of a cylinder",
+        ),
+        (
             _STROKED,
             "moves the base",
         ),

@@ -444,3 +444,14 @@ def test_a_held_root_s_acceleration_is_that_of_the_columns_and_of_gravity():
     heavier = dry._replace(gravity=dry.gravity - [0.0, 0.0, 2.0])
     tree_motion(heavier, 0.0, data, work)
     assert work.load == pytest.approx(lifted, rel=1e-11, abs=1e-11)
+
+
+def test_a_carried_root_alone_is_no_turning():
+    _, model, data, work = _random(11, root="free")
+    data.root_acceleration[:] = [3.0, -2.0, 4.0, 30.0, 20.0, -10.0]
+    data.velocity[:] = 0.0
+    tree_motion(model, 1e-3, data, work)
+    assert work.corrects[0] == 0
+    data.velocity[0] = 30.0
+    tree_motion(model, 1e-3, data, work)
+    assert work.corrects[0] == 1

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from app.errors import ModelError
-from app.study.reference_run import point_path, reference_run, stepped_run
+from app.study.reference_run import (
+    point_path,
+    reference_run,
+    reference_states,
+    stepped_run,
+)
 from models.strain_basis import legendre
 from models.tree import (
     TreeData,
@@ -138,23 +143,18 @@ def test_forces_and_breaks() -> None:
         if now < 0.3:
             work.load[0] += 3.0
 
-    reached = []
+    times = np.array([0.0, 0.3, 1.0])
     data = allocate_tree_data(model)
-    run = reference_run(
-        model,
-        data,
-        np.array([0.0, 0.3, 1.0]),
-        forces=push,
-        breaks=[0.3],
-        progress=reached.append,
-    )
+    run = reference_run(model, data, times, forces=push, breaks=[0.3])
     way = 0.5 * 1.5 * 0.3**2
     expected = [0.0, way, way + 0.45 * 0.7]
     assert run.position[:, 0] == pytest.approx(expected, abs=1e-9)
     assert run.velocity[:, 0] == pytest.approx([0.0, 0.45, 0.45], abs=1e-9)
     assert 0.3 not in asked
-    assert reached == sorted(reached)
-    assert reached[-1] > 0.9
+    data = allocate_tree_data(model)
+    states = reference_states(model, data, times, forces=push, breaks=[0.3])
+    given = [(at, data.position[0]) for at in states]
+    assert given == list(zip(times[1:], run.position[1:, 0], strict=True))
 
     def push_stepped(
         now: float, _model: TreeModel, period: float, _data: TreeData, work: TreeWork
@@ -168,6 +168,42 @@ def test_forces_and_breaks() -> None:
     )
     assert stepped.velocity[:, 0] == pytest.approx([0.0, 0.45, 0.45], abs=1e-9)
     assert stepped.evaluations == 1000
+
+
+def test_a_held_root_takes_its_acceleration_and_carries_the_rest() -> None:
+    """A rod on a root that is swung along x, as one with that weight on it."""
+
+    def rod(root: str, weight: tuple[float, float, float]) -> TreeModel:
+        tree = TreeBuilder(root=root, free=(0,) * 6, gravity=weight, water_density=0.0)
+        tree.add_rod(
+            ROOT,
+            np.eye(4),
+            length=0.3,
+            radius=(0.02, 0.02),
+            density=1070.0,
+            young_modulus=69e3,
+            shear_modulus=23e3,
+            viscosity=300.0,
+            basis=legendre({"k_y": 1, "q_z": 0}),
+        )
+        return tree.build()
+
+    def swing(now: float, data: TreeData) -> None:
+        data.root_acceleration[3] = 3.0 if now < 0.2 else -2.0
+
+    times = np.array([0.0, 0.2, 0.5])
+    carried = rod("free", (0.0, 0.0, 0.0))
+    data = allocate_tree_data(carried)
+    run = reference_run(carried, data, times, inputs=swing, breaks=[0.2])
+    speed = [0.0, 0.6, 0.0]
+    way = [0.0, 0.06, 0.06 + 0.6 * 0.3 - 0.5 * 2.0 * 0.3**2]
+    assert run.velocity[:, 3] == pytest.approx(speed, abs=1e-9)
+    assert run.root_pose[:, 0, 3] == pytest.approx(way, abs=1e-8)
+    assert np.abs(run.velocity[:, [0, 1, 2, 4, 5]]).max() == 0.0
+    heavy = rod("fixed", (-3.0, 0.0, 0.0))
+    first = reference_run(heavy, allocate_tree_data(heavy), times[:2])
+    np.testing.assert_allclose(run.position[1, 6:], first.position[1], atol=1e-7)
+    assert np.abs(first.position[1]).max() > 0.05
 
 
 def test_path_of_a_point_is_in_the_world() -> None:
