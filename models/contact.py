@@ -13,7 +13,8 @@ There are two ways to use a contact.
   add no energy, at any stiffness. For a simulated robot.
 - `find_contacts` and `add_contact_forces`: forces at the present state, linearised once
   for the step's end (normal force by its tangent at the predicted depth, friction at
-  constant slip speed). Cheaper, and the force in the equations of motion at period 0.
+  constant slip speed). At period 0 the force in the equations of motion, for runs with
+  error control.
   The slopes are never negative, so steps are stable; but within a step the force can
   pull or leave the cone, by its slope times the change of speed.
 
@@ -309,11 +310,13 @@ def add_contact_forces(
         period: time step [s]; 0 for the plain forces.
         data: state.
         work: after `tree_motion`; load and matrix are added to.
-        found: the contacts.
+        found: the contacts; gets their forces in `impulse` [N].
     """
     for c in range(found.count[0]):
         row = found.row[c]
         law = found.law[c]
+        for k in range(3):
+            found.impulse[c, k] = 0.0
         speed = 0.0
         slip_x = 0.0
         slip_y = 0.0
@@ -325,6 +328,9 @@ def add_contact_forces(
         normal, drag_x, drag_y = contact_force(law, ahead, speed, slip_x, slip_y)
         if not normal > 0.0:
             continue
+        found.impulse[c, 0] = normal
+        found.impulse[c, 1] = drag_x
+        found.impulse[c, 2] = drag_y
         force, slope = elastic_force(law[0], law[1], ahead)
         slope = period * slope * (1.0 - law[2] * speed) + law[2] * force
         slip = math.sqrt(slip_x * slip_x + slip_y * slip_y + law[4] * law[4])

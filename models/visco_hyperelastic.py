@@ -44,11 +44,13 @@ __all__ = [
     "make_walls",
     "viscous_stress",
     "wall_area",
+    "wall_energy",
     "yeoh_energy",
     "yeoh_stress",
 ]
 
 _LEAST_STRETCH = 0.2
+_ENERGY_NODES = 12
 
 
 class WallModel(NamedTuple):
@@ -279,3 +281,32 @@ def add_walls(walls: WallModel, period: float, work: StrandWork) -> None:
         damping = area * viscosity / rest
         work.force[s] += area * (stress + drag) + period * stiffness * work.rate[s]
         work.slope[s] += period * (damping + period * stiffness)
+
+
+def wall_energy(walls: WallModel, length: FloatArray) -> float:
+    """Elastic energy of all walls.
+
+    The work of area times Yeoh stress from rest, in parts: A w less the integral of
+    w dA/dλ, w the energy of `yeoh_energy`, by Gauss.
+
+    Args:
+        walls: the walls.
+        length: (S,) of all strands [m]; stretches above 0.2.
+
+    Returns:
+        [J].
+    """
+    node, weight = np.polynomial.legendre.leggauss(_ENERGY_NODES)
+    share, ratio = float(walls.matrix_share[0]), float(walls.modulus_ratio[0])
+    total = 0.0
+    for a, strand in enumerate(walls.strand):
+        areas = float(walls.matrix_area[a]), float(walls.fabric_area[a])
+        stretch = float(length[strand] / walls.rest_length[a])
+        area, _ = wall_area(*areas, share, ratio, stretch - 1.0)
+        work = area * yeoh_energy(walls.yeoh, stretch)
+        half = 0.5 * (stretch - 1.0)
+        for x, w in zip(1.0 + half * (node + 1.0), half * weight, strict=True):
+            _, slope = wall_area(*areas, share, ratio, x - 1.0)
+            work -= w * slope * yeoh_energy(walls.yeoh, x)
+        total += float(walls.rest_length[a]) * work
+    return total

@@ -46,7 +46,12 @@ from models.valve import (
     allocate_valve_data,
     make_valves,
 )
-from models.visco_hyperelastic import actuator_areas, add_walls, make_walls
+from models.visco_hyperelastic import (
+    actuator_areas,
+    add_walls,
+    make_walls,
+    wall_energy,
+)
 
 __all__ = ["ChamberLoad", "MomentLoad", "PropellerLoad", "make_drives"]
 
@@ -278,6 +283,13 @@ class ChamberLoad(PlainLoad):
         if self._walls is not None:
             add_walls(self._walls, period, self._work)
         add_strands(self._plan.model, self._strands, self._work, work)
+
+    def energy(self, data: TreeData) -> tuple[float, float]:
+        """None of motion; that of the walls [J]."""
+        if self._walls is None:
+            return 0.0, 0.0
+        strand_geometry(self._plan.model, self._strands, data, self._work)
+        return 0.0, wall_energy(self._walls, self._work.length)
 
     def values(self) -> list[float]:
         """Return the pressures [kPa]."""

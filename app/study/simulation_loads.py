@@ -62,6 +62,10 @@ class PlainLoad:
         """End the step with the velocity change in `work.change`; a fault in words."""
         return ""
 
+    def energy(self, data: TreeData) -> tuple[float, float]:
+        """Kinetic and elastic energy that it holds itself [J]."""
+        return 0.0, 0.0
+
     def values(self) -> list[float]:
         """What acts now, one for each channel."""
         return []

@@ -118,8 +118,9 @@ class MantleLoad(PlainLoad):
         edge, thrust, drag, volume, rate, power = self.data.measured.tolist()
         return [self._load, thrust, drag, edge, 1e6 * volume, 1e6 * rate, power]
 
-    def energy(self, surge: float) -> tuple[float, float]:
+    def energy(self, data: TreeData) -> tuple[float, float]:
         """Kinetic and elastic energy of the shell [J]."""
+        surge = self.surge(data.velocity)
         return (
             float(mantle_kinetic_energy(self.model, self.data.velocity, surge)),
             float(mantle_elastic_energy(self.model, self.data.position)),

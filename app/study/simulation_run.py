@@ -156,15 +156,15 @@ class Simulator:
         own = sorted({load.own_steps for load in self.loads if load.own_steps})
         if self.plan.legs:
             own.append("the motors of legs")
-        if self._world is not None:
-            own.append("contacts")
+        if self._world is not None and self._world.own_steps:
+            own.append(self._world.own_steps)
         if own:
             raise ConfigError(
                 f"--reference integrates rods, bodies and loads; {' and '.join(own)} "
                 "of this case have steps of their own: take small --step-us instead."
             )
         times = np.append(np.arange(0.0, seconds - 1e-9 * every_s, every_s), seconds)
-        decays = bool(self.loads) or bool(self._model.element_damping.any())
+        decays = bool(self.loads or self._world or self._model.element_damping.any())
         self._measure(0.0)
         yield self.sample()
         for time_s in reference_states(
@@ -201,6 +201,8 @@ class Simulator:
         """Add what depends on where the tree is."""
         for load in self.loads:
             load.add(period, data, work)
+        if self._world is not None and period == 0.0:
+            self._world.add(model, data, work)
 
     def _measure(self, now: float) -> None:
         """Loads and the reaction on the base at the present state, by plain motion."""
@@ -217,6 +219,8 @@ class Simulator:
         rates = work.load.copy()
         solve_tree(model, work, rates)
         self._reaction = load - columns.T @ rates[6:]
+        if self._world is not None:
+            self._reaction += self._world.root_wrench(data.root_pose, 1.0)
 
     def linearise(self) -> LinearStep:
         """Linearise the step that follows the present state.
@@ -237,9 +241,8 @@ class Simulator:
         """Describe the present state."""
         data, work = self._data, self._work
         tree_energy(self._model, data, work, self._energy)
-        if self._mantle is not None:
-            surge = self._mantle.surge(data.velocity)
-            self._energy[:2] += self._mantle.energy(surge)
+        for load in self.loads:
+            self._energy[:2] += load.energy(data)
         pose = data.root_pose
         last = self._model.element_step_start[1:] - 1
         tips = np.array(

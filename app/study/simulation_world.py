@@ -9,9 +9,14 @@ from app.config.tree import LimbPlan, TreePlan
 from app.errors import ConfigError
 from app.study.reach import read_obstacle
 from app.study.simulation_base import base_rotation
-from models.contact import ContactModel, build_contact_model
+from models.contact import (
+    ContactModel,
+    add_contact_forces,
+    build_contact_model,
+    find_contacts,
+)
 from models.contact_law import ContactLaw, tangents
-from models.contact_solve import ContactData
+from models.contact_list import ContactData, forget_contacts
 from models.contact_step import allocate_contacts, finish_contact_step
 from models.free_body import (
     FreeBody,
@@ -105,12 +110,25 @@ class World:
             )
         )
 
+    @property
+    def own_steps(self) -> str:
+        """What of it has a state that its steps alone advance, in words."""
+        if self._bodies.kind.size:
+            return "free objects"
+        return "limbs that touch each other" if self._limbs.pair.shape[0] else ""
+
+    def add(self, tree: TreeModel, data: TreeData, work: TreeWork) -> None:
+        """Add the plain forces of the contacts at the present state."""
+        forget_contacts(self._found)
+        find_contacts(tree, self._contacts, 0.0, data, work, self._found)
+        add_contact_forces(tree, 0.0, data, work, self._found)
+
     def root_wrench(self, pose: FloatArray, period: float) -> FloatArray:
         """What the contacts of the last step did to the whole robot.
 
         Args:
             pose: (4, 4) of the root in the world [m].
-            period: of the step [s].
+            period: of the step [s]; 1 after `add`, which leaves forces.
 
         Returns:
             (6,) moment about the root's origin and force, root frame [N m, N].

@@ -29,6 +29,7 @@ from models.visco_hyperelastic import (
     make_walls,
     viscous_stress,
     wall_area,
+    wall_energy,
     yeoh_energy,
     yeoh_stress,
 )
@@ -176,6 +177,29 @@ def test_elastic_energy_comes_back(joint: tuple[TreeModel, StrandModel]) -> None
         largest = max(largest, abs(done))
     assert largest > 1e-2
     assert abs(done) < 2e-6 * largest  # of second order in the 800 chords
+
+
+def test_force_is_the_slope_of_the_energy(
+    joint: tuple[TreeModel, StrandModel],
+) -> None:
+    strands = joint[1]
+    walls = make_walls(strands, np.arange(3), LENGTH, areas=AREAS, matrix_share=0.6)
+    random, step = np.random.default_rng(5), 1e-6
+    for _ in range(5):
+        position = random.normal(size=3) * (0.8, 0.8, 0.02)
+        work = forces(joint, position, np.zeros(3), matrix_share=0.6)
+        load = work.row.T @ work.force
+        for k in range(3):
+            ends = []
+            for side in (-step, step):
+                moved = position.copy()
+                moved[k] += side
+                lengths = forces(joint, moved, np.zeros(3), matrix_share=0.6).length
+                ends.append(wall_energy(walls, lengths))
+            slope = (ends[1] - ends[0]) / (2.0 * step)
+            assert slope == pytest.approx(load[k], rel=1e-6, abs=1e-6)
+    straight = forces(joint, np.zeros(3), np.zeros(3)).length
+    assert wall_energy(walls, straight) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_slope_is_positive_and_force_is_that_at_the_end_of_the_step(

@@ -174,3 +174,39 @@ def test_objects_float_in_the_water_of_the_case() -> None:
     done = simulate(load_robot("rov-arm"), made, seconds=0.3)
     fallen = -done.trace.objects[-1, :, 2, 3]
     np.testing.assert_allclose(fallen, 0.5 * 9.81 * 0.09, atol=9.81 * 0.3 * 0.6e-3)
+
+
+def test_small_steps_bounce_off_the_ground_as_the_reference_run_does() -> None:
+    """A limb that falls onto a plane: its first bounce, of first order in the step.
+
+    At 1 ms a contact of this stiffness ends within a step or two, and the bounce is
+    26 mm too low; at 62.5 µs 2 mm.
+    """
+    made = case(
+        base={"limb": "camera"},
+        posture="straight",
+        material={"density_kg_m3": 1400.0},
+        ground={"height_mm": -60.0},
+        output={"every_ms": 50.0},
+    )
+    robot = load_robot("ursula")
+    exact = simulate(robot, made, seconds=0.6, reference=True).trace
+    height = exact.tips[:, 0, 2]
+    assert height.min() < -0.045
+    assert height[-1] > -0.025  # on its way up
+    apart = []
+    for step_us in (250.0, 62.5):
+        stepped = simulate(robot, made, seconds=0.6, step_us=step_us).trace
+        apart.append(np.abs(stepped.tips - exact.tips).max())
+    assert apart[1] < 2.5e-3
+    assert 3.0 < apart[0] / apart[1] < 5.0
+
+
+def test_what_has_steps_of_its_own_has_no_reference_run() -> None:
+    made = case(
+        ground={"height_mm": -500.0},
+        objects=[{"shape": "sphere", "size_mm": [50.0], "mass_kg": 1.0,
+                  "position_mm": [500.0, 0.0, 0.0]}],
+    )  # fmt: skip
+    with pytest.raises(ConfigError, match="free objects"):
+        simulate(load_robot("ursula"), made, seconds=0.01, reference=True)
