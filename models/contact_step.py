@@ -44,12 +44,11 @@ __all__ = [
     "allocate_contacts",
     "contact_step",
     "finish_contact_step",
-    "step_bodies",
 ]
 
 
 def allocate_contacts(
-    tree: TreeModel | None,
+    tree: TreeModel,
     contacts: ContactModel,
     limbs: LimbContactModel,
     bodies: FreeBodyModel,
@@ -59,7 +58,7 @@ def allocate_contacts(
     """Make room for the contacts of a tree and of free objects.
 
     Args:
-        tree: the tree; None for objects alone.
+        tree: the tree.
         contacts: surfaces.
         limbs: pairs of limbs.
         bodies: free objects.
@@ -68,43 +67,12 @@ def allocate_contacts(
     Returns:
         The arrays.
     """
-    points = 0 if tree is None else tree.point_radius.size
-    size = 0 if tree is None else tree.dof_parent.size
+    points, size = tree.point_radius.size, tree.dof_parent.size
     surfaces = contacts.law.shape[0]
     count = bodies.kind.size
     slots = points * (surfaces + limbs.pair.shape[0] + count)
     slots += BODY_POINTS * count * (surfaces + count)
     return allocate_contact_data(capacity, slots, size + 6 * count)
-
-
-@called_kernel
-def step_bodies(
-    contacts: ContactModel,
-    bodies: FreeBodyModel,
-    period: float,
-    body_data: FreeBodyData,
-    found: ContactData,
-) -> int:
-    """Advance free objects and their contacts by one period, without a tree.
-
-    Args:
-        contacts: surfaces.
-        bodies: free objects.
-        period: time step [s].
-        body_data: advanced in place.
-        found: from `allocate_contacts` without a tree.
-
-    Returns:
-        As `solve_contacts`.
-    """
-    forget_contacts(found)
-    push_bodies(bodies, period, 0, body_data, found.velocity)
-    find_body_contacts(bodies, contacts, period, 0, 0, body_data, found)
-    body_halves(bodies, 0, found)
-    status = solve_contacts(period, found.velocity, found)
-    push_by_contacts(bodies, 0, found, found.velocity)
-    move_bodies(bodies, period, 0, found.velocity, body_data)
-    return int(status)
 
 
 @called_kernel

@@ -41,7 +41,7 @@ from models.mantle_parameters import VOLUME_TRUE
 from models.mantle_shell import add_stiffness_product, mantle_forces, mantle_matrix
 from models.numerics import FloatArray, kernel
 
-__all__ = ["mantle_finish", "mantle_kinetic_energy", "mantle_rates", "mantle_terms"]
+__all__ = ["mantle_finish", "mantle_kinetic_energy", "mantle_terms"]
 
 _GAMMA = 1.0 - 0.5 * 2.0**0.5
 # m/s; beyond it a shell in water is no shell
@@ -68,53 +68,6 @@ def mantle_kinetic_energy(
         energy += model.node_mass[k] * (velocity[k, 0] ** 2 + axial * axial)
         energy += model.node_rotary[k] * velocity[k, 2] ** 2
     return 0.5 * energy
-
-
-@kernel
-def mantle_rates(
-    model: MantleModel,
-    position: FloatArray,
-    velocity: FloatArray,
-    surge_velocity: float,
-    hoop_tension: float,
-    radial_force: float,
-    acceleration_out: FloatArray,
-) -> tuple[float, float]:
-    """Right-hand side for a reference integrator.
-
-    Args:
-        model: of the mantle.
-        position: (K, 3) r [m], z [m], θ [rad].
-        velocity: (K, 3) relative to the root [m/s, m/s, rad/s].
-        surge_velocity: of the root along the axis [m/s].
-        hoop_tension: line tension of the hoops, contracting [N/m].
-        radial_force: sum of the inward radial force on the band [N].
-        acceleration_out: (K, 3) in space [m/s2, m/s2, rad/s2]: relative to the root it
-            is less by the surge acceleration in z; node 0's is 0.
-
-    Returns:
-        F and m [N], [kg]: the root feels F - m · surge acceleration.
-    """
-    mantle_forces(model, position, velocity, acceleration_out)
-    add_mantle_loads(
-        model,
-        position,
-        velocity,
-        surge_velocity,
-        hoop_tension,
-        radial_force,
-        acceleration_out,
-    )
-    drag, _ = mantle_drag(model, position, surge_velocity)
-    force = acceleration_out[0, 1] + drag * model.node_area[0] / model.area
-    for k in range(position.shape[0]):
-        acceleration_out[k, 1] += drag * model.node_area[k] / model.area
-        for i in range(2):
-            acceleration_out[k, i] /= model.node_mass[k]
-        acceleration_out[k, 2] /= model.node_rotary[k]
-    for i in range(3):
-        acceleration_out[0, i] = 0.0
-    return force, model.node_mass[0]
 
 
 @kernel

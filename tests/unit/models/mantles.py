@@ -4,11 +4,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from models.jet import mantle_drag, mantle_volume_rate, triangle
-from models.mantle import MANTLE_OK, allocate_mantle_data, allocate_mantle_work
+from models.jet import add_mantle_loads, mantle_drag, mantle_volume_rate, triangle
+from models.mantle import (
+    MANTLE_OK,
+    MantleModel,
+    allocate_mantle_data,
+    allocate_mantle_work,
+)
 from models.mantle_parameters import VOLUME_PATH
 from models.mantle_shell import mantle_forces
 from models.mantle_step import mantle_finish, mantle_terms
+from models.numerics import FloatArray, kernel
 
 # four straight arms in line with the jet: mass, and drag along them (Renda 2018 eq. 11)
 _ARM_LENGTH, _ARM_MEAN_RADIUS = 0.245, 0.006
@@ -32,6 +38,53 @@ def forces(model, position, velocity):
     out = np.full_like(position, np.nan)
     mantle_forces(model, position, velocity, out)
     return out
+
+
+@kernel
+def mantle_rates(
+    model: MantleModel,
+    position: FloatArray,
+    velocity: FloatArray,
+    surge_velocity: float,
+    hoop_tension: float,
+    radial_force: float,
+    acceleration_out: FloatArray,
+) -> tuple[float, float]:
+    """Right-hand side for a reference integrator.
+
+    Args:
+        model: of the mantle.
+        position: (K, 3) r [m], z [m], θ [rad].
+        velocity: (K, 3) relative to the root [m/s, m/s, rad/s].
+        surge_velocity: of the root along the axis [m/s].
+        hoop_tension: line tension of the hoops, contracting [N/m].
+        radial_force: sum of the inward radial force on the band [N].
+        acceleration_out: (K, 3) in space [m/s2, m/s2, rad/s2]: relative to the root it
+            is less by the surge acceleration in z; node 0's is 0.
+
+    Returns:
+        F and m [N], [kg]: the root feels F - m · surge acceleration.
+    """
+    mantle_forces(model, position, velocity, acceleration_out)
+    add_mantle_loads(
+        model,
+        position,
+        velocity,
+        surge_velocity,
+        hoop_tension,
+        radial_force,
+        acceleration_out,
+    )
+    drag, _ = mantle_drag(model, position, surge_velocity)
+    force = acceleration_out[0, 1] + drag * model.node_area[0] / model.area
+    for k in range(position.shape[0]):
+        acceleration_out[k, 1] += drag * model.node_area[k] / model.area
+        for i in range(2):
+            acceleration_out[k, i] /= model.node_mass[k]
+        acceleration_out[k, 2] /= model.node_rotary[k]
+    for i in range(3):
+        acceleration_out[0, i] = 0.0
+    return force, model.node_mass[0]
 
 
 class Swim(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 
 from models.contact import build_contact_model
 from models.contact_law import ContactLaw
-from models.contact_step import allocate_contacts, step_bodies
+from models.contact_step import allocate_contacts, contact_step
 from models.free_body import (
     allocate_free_body_data,
     body_energy,
@@ -23,6 +23,8 @@ from models.free_body import (
 from models.free_body_motion import BODY_DIVERGED, BODY_NOT_FINITE, BODY_OK
 from models.limb_contact import build_limb_contacts
 from models.surface import build_height_field
+from models.tree import allocate_tree_data, allocate_tree_work
+from models.tree_builder import ROOT, TreeBuilder
 
 _PERIOD = 1e-3
 _GRAVITY = 9.81
@@ -33,6 +35,17 @@ _DRY = {
     "drag_quadratic": (0.0,) * 6,
     "law": _LAW,
 }
+
+
+def _nothing():
+    """A tree without mass or motion: objects are alone."""
+    tree = TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    tree.add_body(ROOT, np.eye(4))
+    return tree.build()
+
+
+_PLACE = _nothing()
+_STILL, _WORK = allocate_tree_data(_PLACE), allocate_tree_work(_PLACE)
 
 
 def _tilted(angle):
@@ -54,16 +67,25 @@ class _World:
         self.contacts = build_contact_model(obstacles, _LAW, seabed=seabed)
         self.model = build_free_bodies(bodies, **water)
         self.data = allocate_free_body_data(self.model)
-        self.found = allocate_contacts(
-            None, self.contacts, build_limb_contacts(), self.model
-        )
+        self.limbs = build_limb_contacts()
+        self.found = allocate_contacts(_PLACE, self.contacts, self.limbs, self.model)
 
     def run(self, steps=1, period=_PERIOD):
         status = 0
         for _ in range(steps):
             status = max(
                 status,
-                step_bodies(self.contacts, self.model, period, self.data, self.found),
+                contact_step(
+                    _PLACE,
+                    self.contacts,
+                    self.limbs,
+                    self.model,
+                    period,
+                    _STILL,
+                    self.data,
+                    _WORK,
+                    self.found,
+                ),
             )
         return status
 

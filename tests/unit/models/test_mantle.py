@@ -37,8 +37,8 @@ from models.mantle_shell import (
     mantle_elastic_energy,
     mantle_matrix,
 )
-from models.mantle_step import mantle_finish, mantle_rates, mantle_terms
-from tests.unit.models.mantles import forces, random_state
+from models.mantle_step import mantle_finish, mantle_terms
+from tests.unit.models.mantles import forces, mantle_rates, random_state
 
 
 def slope_of(function, place, step):

@@ -22,10 +22,9 @@ from models.mantle_shell import mantle_elastic_energy
 from models.mantle_step import (
     mantle_finish,
     mantle_kinetic_energy,
-    mantle_rates,
     mantle_terms,
 )
-from tests.unit.models.mantles import swim
+from tests.unit.models.mantles import mantle_rates, swim
 
 _STILL = {"drag_coefficient": 0.0, "flow_loss": 0.0, "convected": 0.0}
 

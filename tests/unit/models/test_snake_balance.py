@@ -1,44 +1,28 @@
-"""The snake as `limblink simulate` builds it: limits, balances, trends of Zhang 2022.
+"""The snake as `limblink simulate` builds it: its limit and its balances.
 
-The paper prints no numbers of its motions, so all here are limits, conservation laws
-and trends. Tolerances: identities to rounding of their sums (1e-9 relative), central
-differences of 1e-4 s to 1e-6, trends as stated at each.
+Tolerances: identities to rounding of their sums (1e-9 relative), central differences
+over 2e-4 s to 2e-6, reference integration to 1e-7.
 """
 
 import numpy as np
 import pytest
 
-from app.config.case import (
-    BaseCase,
-    CaseParameters,
-    PhysicsCase,
-    WaterCase,
-    load_case,
-)
-from app.config.robot import load_robot
+from app.config.case import BaseCase, PhysicsCase, WaterCase, load_case
 from app.config.tree import build_tree
-from app.study.simulation_drives import ChamberLoad, PropellerLoad, make_drives
+from app.study.simulation_drives import ChamberLoad, PropellerLoad
 from app.study.simulation_run import Simulator
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_builder import ROOT, TreeBuilder
 from models.tree_motion import tree_motion
-from models.tree_solve import solve_tree, tree_factor
-from models.tree_step import (
-    add_elastic,
-    finish_step,
-    tree_energy,
-    tree_momentum,
-    tree_step,
-)
+from models.tree_step import tree_step
+from tests.unit.models.snakes import PART, SNAKE, WHOLE, Snake, place, simulate
 
-_ROBOT = load_robot("snake")
-_RADIUS, _PART, _WHOLE = 0.045, 0.2, 1.0
-_WATER = 1000.0
+_RADIUS, _WATER = 0.045, 1000.0
 _STILL = WaterCase(gravity_m_s2=0.0)
 _MUNK = PhysicsCase(munk_moment=True)
 
 
-def changed(robot=_ROBOT, hydrodynamics=None, **snake):
+def changed(robot=SNAKE, hydrodynamics=None, **snake):
     """The snake with other values in its [snake] and [hydrodynamics]."""
     robot = robot.model_copy(update={"snake": robot.snake.model_copy(update=snake)})
     if hydrodynamics is not None:
@@ -49,7 +33,7 @@ def changed(robot=_ROBOT, hydrodynamics=None, **snake):
 
 def bare(**snake):
     """A snake of bare cylinders of one density, all alike, without drag."""
-    mass = _WATER * np.pi * _RADIUS**2 * _PART
+    mass = _WATER * np.pi * _RADIUS**2 * PART
     still = {
         "module_mass_kg": mass,
         "module_volume_l": 1e3 * mass / _WATER,
@@ -61,108 +45,16 @@ def bare(**snake):
     )
 
 
-class Snake:
-    """Tree and drives of a case, for the equations of motion at any state."""
-
-    def __init__(self, case, robot=_ROBOT):
-        self.plan = build_tree(robot, case)
-        self.model = self.plan.model
-        self.loads = make_drives(robot, self.plan, case)
-        self.data = allocate_tree_data(self.model)
-        self.work = allocate_tree_work(self.model)
-
-    def set_up(self, time_s=0.0, period=0.0):
-        """Matrix and load at the present state."""
-        self.data.applied[:] = 0.0
-        for load in self.loads:
-            load.set_inputs(time_s, self.data)
-        tree_motion(self.model, period, self.data, self.work)
-        add_elastic(self.model, period, self.data, self.work)
-        for load in self.loads:
-            load.add(period, self.data, self.work)
-
-    def accelerations(self, time_s):
-        self.set_up(time_s)
-        assert tree_factor(self.model, self.work) < 0
-        rates = self.work.load.copy()
-        solve_tree(self.model, self.work, rates)
-        return rates
-
-    def step(self, time_s, period):
-        self.set_up(time_s, period)
-        assert finish_step(self.model, period, self.data, self.work) == 0
-
-    def after(self, velocity, acceleration, time_s):
-        """The same snake on its way, forwards or backwards by a short time."""
-        other = object.__new__(Snake)
-        other.__dict__ = {**self.__dict__, "data": allocate_tree_data(self.model)}
-        middle = velocity + 0.5 * time_s * acceleration
-        other.data.root_pose[:] = self.data.root_pose @ _exp(time_s * middle[:6])
-        other.data.position[6:] = self.data.position[6:] + time_s * middle[6:]
-        other.data.velocity[:] = velocity + time_s * acceleration
-        return other
-
-    def energy(self):
-        out = np.zeros(3)
-        tree_energy(self.model, self.data, self.work, out)
-        return out
-
-    def momentum(self):
-        out = np.zeros(6)
-        tree_motion(self.model, 0.0, self.data, self.work)
-        tree_momentum(self.model, self.data, self.work, out)
-        return out
-
-
-def _exp(twist):
-    from scipy.linalg import expm
-
-    x, y, z, p, q, r = twist
-    return expm(
-        np.array([[0.0, -z, y, p], [z, 0.0, -x, q], [-y, x, 0.0, r], [0.0] * 4])
-    )
-
-
-def place(snake, sample):
-    """Put a snake into the state of a simulation's sample."""
-    snake.data.root_pose[:] = sample.root_pose
-    snake.data.position[:] = sample.position
-    snake.data.velocity[:] = sample.velocity
-    for load in snake.loads:
-        load.set_inputs(sample.time_s, snake.data)
-    return snake
-
-
-def simulate(name, seconds, robot=_ROBOT, every=0.5, period=1e-3, **changes):
-    case = load_case(name).model_copy(update=changes)
-    simulator = Simulator(robot, build_tree(robot, case), case, period)
-    samples = list(simulator.run(seconds, every))
-    assert simulator.fault is None
-    return samples
-
-
-def mirrored(name):
-    """Chambers of a case with those at 120 and 240 degrees in each other's place."""
-    return tuple(
-        chambers.model_copy(
-            update={
-                "pressure_kpa": tuple((a, c, b) for a, b, c in chambers.pressure_kpa)
-            }
-        )
-        for chambers in load_case(name).chambers
-    )
-
-
 # limit of a straight body
 
 
 def one_cylinder():
     """A rigid cylinder as long as the bare snake, of its density."""
     builder = TreeBuilder(root="free", gravity=(0.0, 0.0, 0.0), water_density=_WATER)
-    mass = _WATER * np.pi * _RADIUS**2 * _WHOLE
+    mass = _WATER * np.pi * _RADIUS**2 * WHOLE
     turn = np.array([[0, 0, 1.0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
     builder.add_cylinder(
-        ROOT, turn, length=_WHOLE, radius=_RADIUS, mass=mass, displaced_mass=mass,
+        ROOT, turn, length=WHOLE, radius=_RADIUS, mass=mass, displaced_mass=mass,
         added_mass=1.0, points=6,
     )  # fmt: skip
     return builder.build()
@@ -217,7 +109,7 @@ def test_stiff_snake_moves_as_one_cylinder_of_first_order_in_its_compliance() ->
         assert tree_step(model, period, data, work) == 0
     poses = []
     for factor in (3e1, 3e2, 3e3):
-        yeoh = tuple(factor * value for value in _ROBOT.snake.yeoh_j_m3)
+        yeoh = tuple(factor * value for value in SNAKE.snake.yeoh_j_m3)
         robot = bare(yeoh_j_m3=yeoh, viscous_consistency=300.0 * factor)
         snake = Snake(straight_case(propellers=pair), robot)
         snake.data.velocity[:6] = twist
@@ -232,9 +124,9 @@ def test_stiff_snake_moves_as_one_cylinder_of_first_order_in_its_compliance() ->
 
 def test_terminal_speed_is_where_drag_along_takes_the_thrust() -> None:
     """D_L v + D_NL v² = Σ T by eq. 32 and strips; two of four propellers are slower."""
-    linear = 3.0 * _WATER * np.pi * _RADIUS * _PART * 0.1 * 0.2
-    strips = 3.0 * _WATER * _RADIUS * _PART * 0.2
-    strips += 2.0 * _WATER * _RADIUS * _PART * 0.5 * np.pi * 0.01
+    linear = 3.0 * _WATER * np.pi * _RADIUS * PART * 0.1 * 0.2
+    strips = 3.0 * _WATER * _RADIUS * PART * 0.2
+    strips += 2.0 * _WATER * _RADIUS * PART * 0.5 * np.pi * 0.01
     speeds = []
     for count in (4, 2):
         some = load_case("snake-straight").propellers[:count]
@@ -293,7 +185,7 @@ def test_a_free_snake_keeps_its_momentum_while_pressures_bend_it() -> None:
             )
         }
     )
-    simulator = Simulator(_ROBOT, build_tree(_ROBOT, case), case, 1e-3)
+    simulator = Simulator(SNAKE, build_tree(SNAKE, case), case, 1e-3)
     samples = list(simulator.run_reference(1.5, 0.25))
     assert np.abs(samples[-1].position[6:]).max() > 0.1
     kept = momenta(samples, case)
@@ -304,7 +196,7 @@ def test_steps_of_the_product_keep_momentum_of_first_order() -> None:
     case = free_snake()
     drift = []
     for period in (1e-3, 5e-4):
-        simulator = Simulator(_ROBOT, build_tree(_ROBOT, case), case, period)
+        simulator = Simulator(SNAKE, build_tree(SNAKE, case), case, period)
         kept = momenta(list(simulator.run(1.5, 0.25)), case)
         drift.append(np.abs(kept - kept[0]).max() / np.abs(kept[0]).max())
     assert drift[0] < 2e-3
@@ -330,7 +222,7 @@ def attack_points(snake):
     """(K, 3) attack points of the case's propellers in the world, and their ways."""
     model, places, ways = snake.model, [], []
     for item in load_case("snake-yaw").propellers:
-        own = _ROBOT.snake.propellers[item.propeller - 1]
+        own = SNAKE.snake.propellers[item.propeller - 1]
         at, way = 1e-3 * np.array(own.position_mm), np.array(own.direction)
         tail, turn = np.zeros(3), np.eye(3)
         if own.module:
@@ -338,7 +230,7 @@ def attack_points(snake):
             last = model.element_step_start[head + 1] - 1
             axes = snake.work.point_rotation[last]
             turn = axes[:, [2, 0, 1]]  # x to the head
-            tail = snake.work.point_position[last] - _PART * turn[:, 0]
+            tail = snake.work.point_position[last] - PART * turn[:, 0]
         pose = snake.data.root_pose
         places.append(pose[:3, :3] @ (tail + turn @ at) + pose[:3, 3])
         ways.append(pose[:3, :3] @ turn @ way)
@@ -377,95 +269,3 @@ def test_power_of_thrust_and_chambers_is_rate_of_energy_and_dissipation(name) ->
         given = thrust - force @ longer
         assert taken > 0.1
         assert given - taken == pytest.approx(stored, abs=2e-6 * taken)
-
-
-# trends of the paper
-
-
-def turn_of(name):
-    last = simulate(name, 15.0, every=15.0)[-1]
-    bend = np.hypot(last.position[6::3], last.position[7::3])
-    speed = np.linalg.norm(last.root_twist[3:])
-    return speed, speed / np.linalg.norm(last.root_twist[:3]), bend
-
-
-def test_less_pressure_turns_wider_at_the_same_speed() -> None:
-    """ "the range of motion increases as the bending angle of the joint decreases"."""
-    speed, radius, bend = turn_of("snake-yaw")
-    speed_wide, radius_wide, bend_wide = turn_of("snake-yaw-wide")
-    assert radius_wide > 3.0 * radius
-    assert (bend_wide < 0.4 * bend).all()
-    assert speed_wide == pytest.approx(speed, rel=0.1)
-
-
-@pytest.mark.parametrize("munk", [False, True])
-@pytest.mark.parametrize("name", ["snake-straight", "snake-yaw", "snake-yaw-wide"])
-def test_yaw_and_straight_motion_keep_their_depth(name, munk) -> None:
-    physics = PhysicsCase(munk_moment=munk)
-    for sample in simulate(name, 12.0, every=3.0, physics=physics):
-        assert abs(sample.root_pose[2, 3]) < 1e-9
-        assert sample.root_pose[2, 2] == pytest.approx(1.0, abs=1e-9)
-
-
-def test_back_is_the_mirror_of_ahead() -> None:
-    """The head, when it goes back, does what the tail does ahead."""
-    ahead = simulate("snake-straight", 6.0)
-    back = simulate("snake-back", 6.0)
-    snake = Snake(load_case("snake-straight"))
-    for one, other in zip(ahead, back, strict=True):
-        head = place(snake, other)
-        tree_motion(head.model, 0.0, head.data, head.work)
-        last = head.model.element_step_start[head.plan.modules[2] + 1] - 1
-        way = head.work.point_position[last, 0] + other.root_pose[0, 3] - _WHOLE
-        assert -way == pytest.approx(one.root_pose[0, 3], abs=1e-6)
-        assert np.abs(one.root_pose[1:3, 3]).max() < 1e-12
-    assert ahead[-1].root_pose[0, 3] > 3.0
-
-
-@pytest.mark.parametrize("name", ["snake-pitch", "snake-spiral"])
-def test_depth_is_lost_or_won_as_the_actuators_stand(name) -> None:
-    """With the actuators below in the place of those above, the path is mirrored.
-
-    So that a snake whose motion goes down here goes up by the same: the paper's "spiral
-    rising" is a matter of where its actuators are, which it does not print.
-    """
-    down = simulate(name, 12.0)
-    up = simulate(name, 12.0, chambers=mirrored(name))
-    flip = np.array([1.0, 1.0, -1.0])
-    for one, other in zip(down, up, strict=True):
-        assert other.root_pose[:3, 3] == pytest.approx(
-            flip * one.root_pose[:3, 3], abs=1e-9
-        )
-    assert down[-1].root_pose[2, 3] < -1.0
-    depth = [sample.root_pose[2, 3] for sample in up]
-    assert (np.diff(depth[12:]) > 0.0).all()  # after 6 s it only rises
-
-
-def test_pitch_bends_upright_and_spiral_askew() -> None:
-    """Orientation angles of eq. 3: near 90 degrees; within a quarter turn, and 180."""
-    pitch = simulate("snake-pitch", 4.0, every=4.0)[-1].position[6:]
-    angle = np.degrees(np.arctan2(pitch[1], pitch[0]))
-    assert abs(abs(angle) - 90.0) < 12.0
-    assert np.hypot(pitch[3], pitch[4]) < 0.1 * np.hypot(pitch[0], pitch[1])
-    spiral = simulate("snake-spiral", 2.0, every=2.0)[-1].position[6:]
-    assert 0.0 < abs(np.degrees(np.arctan2(spiral[1], spiral[0]))) < 120.0
-    assert abs(np.degrees(np.arctan2(spiral[4], spiral[3]))) > 170.0
-
-
-def test_spiral_is_a_helix() -> None:
-    """Turn and fall are steady in the end, and the axis is upright."""
-    samples = simulate("snake-spiral", 30.0, every=1.0)[15:]
-    place_xyz = np.array([sample.root_pose[:3, 3] for sample in samples])
-    fall = np.diff(place_xyz[:, 2])
-    assert fall == pytest.approx(np.full(fall.size, fall.mean()), rel=0.25)
-    turn = np.array([s.root_pose[:3, :3] @ s.root_twist[:3] for s in samples])
-    assert (np.abs(turn[:, 2]) > 5.0 * np.hypot(turn[:, 0], turn[:, 1])).all()
-    assert np.ptp(place_xyz[:, :2], axis=0).max() < 4.0
-
-
-def test_a_snake_at_rest_stays() -> None:
-    case = CaseParameters(title="rest", base=BaseCase(motion="floating"))
-    case = case.model_copy(update={"posture": "straight"})
-    simulator = Simulator(_ROBOT, build_tree(_ROBOT, case), case, 1e-3)
-    last = list(simulator.run(2.0, 2.0))[-1]
-    assert np.abs(last.root_pose - np.eye(4)).max() < 1e-9
