@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from app.config.case import BaseCase, CaseParameters
 from app.config.kinematics import leg_model
-from app.config.robot_model import build_robot_model, limb_base_pose
+from app.config.robot_model import build_robot_model
 from app.config.robot_parameters import RobotParameters
-from app.config.tree_hull import add_hull
-from app.config.tree_legs import LegPlan, add_legs, foot_points, leg_drives
+from app.config.tree import TreePlan, build_tree
+from app.config.tree_legs import foot_points, leg_drives
 from app.errors import ConfigError, ModelError
 from models.contact import build_contact_model
 from models.contact_law import ContactLaw
@@ -31,28 +32,14 @@ from models.legged import (
 )
 from models.limb_contact import build_limb_contacts
 from models.numerics import FloatArray
-from models.strain_basis import constant_curvature
 from models.surface import HeightFieldModel, height_and_slope
-from models.tree import TreeModel, allocate_tree_data, allocate_tree_work
-from models.tree_builder import ROOT, TreeBuilder
+from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_step import TREE_OK
 
-__all__ = ["SAND", "Legged", "LeggedTrace", "LeggedTree", "legged_gait", "legged_tree"]
+__all__ = ["SAND", "Legged", "LeggedTrace", "legged_gait", "legged_tree"]
 
 SAND = ContactLaw(friction=0.6)
 """Feet on sand: friction assumed, as in app.study.simulation_world."""
-
-
-class LeggedTree(NamedTuple):
-    """A robot on legs as a tree, and which of its parts is what."""
-
-    model: TreeModel
-    names: tuple[str, ...]
-    legs: tuple[LegPlan, ...]
-    segments: tuple[int, ...]
-    """Elements of the segments of all limbs, base to tip."""
-    tips: tuple[int, ...]
-    """Element at each limb's end."""
 
 
 class LeggedTrace(NamedTuple):
@@ -74,8 +61,8 @@ class LeggedTrace(NamedTuple):
     """(T, L, 3) angles [rad]."""
 
 
-def legged_tree(robot: RobotParameters) -> LeggedTree:
-    """Make the tree of a robot on legs, free, its limbs of constant curvature.
+def legged_tree(robot: RobotParameters) -> TreePlan:
+    """Make the tree of a robot on legs, free, as a case without more makes it.
 
     Raises:
         ConfigError: it has no legs, or they have no dynamics.
@@ -85,62 +72,8 @@ def legged_tree(robot: RobotParameters) -> LeggedTree:
             f"The robot {robot.name!r} has no legs. Choose one that has, such as "
             "silver2."
         )
-    water = robot.water.density_kg_m3
-    builder = TreeBuilder(
-        root="free",
-        gravity=(0.0, 0.0, -robot.water.gravity_m_s2),
-        water_density=water,
-    )
-    add_hull(builder, robot, water, code=False)
-    legs = add_legs(builder, robot, water)
-    segments, tips = [], []
-    young = 1e3 * robot.material.young_modulus_kpa
-    for limb in robot.limbs:
-        parent, pose = ROOT, limb_base_pose(limb)
-        whole, done = sum(limb.segment_length_mm), 0.0
-        for k, length in enumerate(limb.segment_length_mm):
-            ends = []
-            for at in (done, done + length):
-                taper = (limb.tip_diameter_mm - limb.base_diameter_mm) * at / whole
-                ends.append(0.5e-3 * (limb.base_diameter_mm + taper))
-            done += length
-            parent = builder.add_rod(
-                parent,
-                pose,
-                length=1e-3 * length,
-                radius=(ends[0], ends[1]),
-                density=robot.material.density_kg_m3,
-                young_modulus=young,
-                shear_modulus=young / (2.0 + 2.0 * robot.material.poisson_ratio),
-                viscosity=robot.material.viscosity_pa_s,
-                axial_stiffness_ratio=robot.material.axial_stiffness_ratio,
-                basis=constant_curvature(),
-                drag_normal=robot.hydrodynamics.drag_normal,
-                drag_tangent=robot.hydrodynamics.drag_tangent,
-                added_mass=robot.hydrodynamics.added_mass,
-                name=f"{limb.name} segment {k + 1}",
-            )
-            pose = np.eye(4)
-            segments.append(parent)
-        if limb.gripper is not None:
-            radius = 0.5e-3 * limb.tip_diameter_mm
-            length = 1e-3 * limb.gripper.length_mm
-            volume = np.pi * radius * radius * length
-            parent = builder.add_cylinder(
-                parent,
-                pose,
-                length=length,
-                radius=radius,
-                mass=robot.material.density_kg_m3 * volume,
-                displaced_mass=water * volume,
-                drag_normal=robot.hydrodynamics.drag_normal,
-                drag_tangent=robot.hydrodynamics.drag_tangent,
-                added_mass=robot.hydrodynamics.added_mass,
-                name=f"{limb.name} gripper",
-            )
-        tips.append(parent)
-    return LeggedTree(
-        builder.build(), tuple(builder.names), legs, tuple(segments), tuple(tips)
+    return build_tree(
+        robot, CaseParameters(title=robot.name, base=BaseCase(motion="floating"))
     )
 
 
@@ -215,6 +148,9 @@ class Legged:
         """
         self.tree = legged_tree(robot)
         model = self.tree.model
+        self._segments = [
+            piece.element for limb in self.tree.limbs for piece in limb.pieces
+        ]
         self.period, self.steps = period, 0
         self.gait = legged_gait(robot) if gait is None else gait
         self.course = make_course() if course is None else course
@@ -255,7 +191,7 @@ class Legged:
     def posture(self, coordinates: FloatArray) -> FloatArray:
         """(N,) positions with the limbs' segments at (S, 3) coordinates, else zero."""
         position = np.zeros(self.data.position.size)
-        for element, own in zip(self.tree.segments, coordinates, strict=True):
+        for element, own in zip(self._segments, coordinates, strict=True):
             first = int(self.tree.model.element_dof_start[element])
             position[first : first + 3] = own
         return position
@@ -263,7 +199,7 @@ class Legged:
     def hold_limbs(self, position: FloatArray) -> None:
         """Let chambers push the limbs towards a posture (N,), against elasticity."""
         model, data = self.tree.model, self.data
-        for element in self.tree.segments:
+        for element in self._segments:
             first, stop = model.element_dof_start[element : element + 2]
             data.applied[first:stop] = (
                 model.element_stiffness[element, : stop - first, : stop - first]

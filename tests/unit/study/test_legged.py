@@ -15,46 +15,25 @@ from app.config.robot import load_robot
 from app.config.tree_legs import foot_points, leg_drives
 from app.errors import ConfigError
 from app.study.legged_load import LegLoad, make_leg_load
-from app.study.legged_run import (
-    SAND,
-    Legged,
-    LeggedTrace,
-    legged_gait,
-    legged_tree,
+from app.study.legged_run import SAND, Legged, legged_gait, legged_tree
+from app.study.legged_trials import (
+    arm_posture,
+    pull_arm,
+    pull_hull,
+    raise_body,
+    reach_arm,
+    rough_seabed,
+    stand,
+    walk,
+    weaker_motors,
 )
 from models.leg import legs_forward
 from models.legged import make_course
-from models.numerics import FloatArray
-from models.surface import build_height_field
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_motion import tree_motion
 
 ROBOT = load_robot("silver2")
 WEIGHT = 4.4 * 9.81  # in water, arm included
-
-
-def arm(bend_deg: float, last_deg: float = 25.0, way_deg: float = 20.0) -> FloatArray:
-    """(3, 3) coordinates of the arm in an S, as eq. 1c has it."""
-    bend, last, way = np.radians([bend_deg, last_deg, way_deg])
-    x, y = bend * np.cos(way), bend * np.sin(way)
-    return np.array([[x, y, 0.0], [-x, -y, 0.0], [last, 0.0, 0.0]])
-
-
-def bumps() -> FloatArray:
-    """Heights [m] of a rough seabed, 43 mm in all, nodes 0.1 m apart."""
-    height = 0.02 * np.random.default_rng(3).standard_normal((60, 60))
-    for _ in range(2):
-        around = [np.roll(height, way, axis) for axis in (0, 1) for way in (1, -1)]
-        height = (height + sum(around)) / 5.0
-    return height
-
-
-def forward_speed(trace: LeggedTrace, period: float, axis: int = 0) -> float:
-    """Mean speed over the whole cycles of the last 6 s [m/s]."""
-    cycles = int(6.0 / period) * period
-    first = int(np.argmin(np.abs(trace.time_s - trace.time_s[-1] + cycles)))
-    way = trace.pose[-1, axis, 3] - trace.pose[first, axis, 3]
-    return float(way / (trace.time_s[-1] - trace.time_s[first]))
 
 
 def test_joints_of_the_tree_are_those_of_the_kinematics() -> None:
@@ -92,7 +71,7 @@ def test_legs_that_cannot_be_simulated_are_refused() -> None:
 
 
 def test_it_lands_settles_and_stands() -> None:
-    robot = Legged(ROBOT, gap=0.01, limbs=arm(90.0))
+    robot = Legged(ROBOT, gap=0.01, limbs=arm_posture(90.0))
     trace = robot.run(8.0)
     assert trace.force[-1, :, 0].sum() == pytest.approx(WEIGHT, rel=1e-3)
     height = trace.pose[:, 2, 3]
@@ -107,6 +86,12 @@ def test_it_lands_settles_and_stands() -> None:
     # the drives carry what the ground does: no saturation, servos yield 3 mm
     assert np.abs(trace.torque[-1]).max() < 0.5 * 3.8
     assert 0.2576 < height[-1] < 0.2626
+    told = stand(ROBOT)
+    assert told.weight == pytest.approx(WEIGHT, rel=1e-12)
+    assert told.ground_force == pytest.approx(trace.force[-1, :, 0].sum(), rel=1e-12)
+    assert told.creep == pytest.approx(slipped.max(), rel=1e-9)
+    assert told.height == height[-1]
+    assert told.torque_share == pytest.approx(np.abs(trace.torque[-1]).max() / 3.8)
 
 
 @pytest.mark.parametrize(
@@ -116,73 +101,49 @@ def test_it_lands_settles_and_stands() -> None:
 def test_it_walks_at_the_speed_that_is_asked_for(
     speed: float, stride: float, direction: float, loss: float
 ) -> None:
-    gait = legged_gait(
-        ROBOT, "ripple", speed=speed, stride=stride, elevation=0.08,
-        direction=np.radians(direction),
-    )  # fmt: skip
-    course = make_course(walk_start=1.0)
-    robot = Legged(ROBOT, gait, course, limbs=arm(90.0))
-    trace = robot.run(11.0)
-    found = forward_speed(trace, gait.period, 1 if direction else 0)
-    assert -loss < found / speed - 1.0 < 0.01
-    way = np.linalg.norm(trace.pose[-1, :2, 3] - trace.pose[0, :2, 3])
-    assert trace.slip[-1].max() < 0.025 * way
-    tilt = np.degrees(np.arccos(trace.pose[:, 2, 2]))
-    assert tilt.max() < 1.0
-    assert robot.unreached() == []
+    found = walk(ROBOT, speed, stride, direction_deg=direction)
+    assert -loss < found.speed / speed - 1.0 < 0.01
+    assert found.slip < 0.025
+    assert np.degrees(found.tilt) < 1.0
+    assert found.unreached == []
 
 
 def test_a_shorter_step_walks_the_same() -> None:
-    gait = legged_gait(ROBOT, "ripple", speed=0.15, stride=0.14, elevation=0.08)
-    course = make_course(walk_start=0.5)
-    speeds = []
-    for period in (1e-3, 2.5e-4):
-        robot = Legged(ROBOT, gait, course, limbs=arm(90.0), period=period)
-        speeds.append(forward_speed(robot.run(9.0), gait.period))
+    speeds = [walk(ROBOT, 0.15, 0.14, period=period).speed for period in (1e-3, 2.5e-4)]
     assert speeds[0] == pytest.approx(speeds[1], rel=5e-3)
 
 
 def test_it_walks_over_bumps() -> None:
-    gait = legged_gait(ROBOT, "ripple", speed=0.05, stride=0.10, elevation=0.08)
-    seabed = build_height_field(bumps(), 0.1, (-2.0, -3.0))
-    robot = Legged(
-        ROBOT, gait, make_course(walk_start=1.0), seabed=seabed, limbs=arm(90.0)
-    )
-    trace = robot.run(13.0)
+    found = walk(ROBOT, 0.05, 0.10, seabed=rough_seabed(), seconds=13.0)
     # feet that land early on a bump hold it back
-    assert 0.92 < forward_speed(trace, gait.period) / 0.05 < 1.0
-    tilt = np.degrees(np.arccos(trace.pose[:, 2, 2]))
-    assert 0.5 < tilt.max() < 4.0
-    assert trace.slip[-1].max() < 0.05 * trace.pose[-1, 0, 3]
+    assert 0.92 < found.speed / 0.05 < 1.0
+    assert 0.5 < np.degrees(found.tilt) < 4.0
+    assert found.slip < 0.05
 
 
 @pytest.mark.parametrize("way", [0.2, -0.2])
 def test_it_raises_and_lowers_its_body(way: float) -> None:
-    start, end = np.zeros(6), np.zeros(6)
-    start[2], end[2] = -0.5 * way, 0.5 * way
-    course = make_course(rise=(2.0, 6.0), motion_from=start, motion_to=end)
-    robot = Legged(ROBOT, None, course, limbs=arm(110.0))
-    before = robot.run(2.0)
-    after = robot.run(6.0)
-    moved = after.pose[-1, :3, 3] - before.pose[-1, :3, 3]
-    assert moved[2] == pytest.approx(way, abs=0.002)
-    assert np.abs(moved[:2]).max() < 0.002
-    assert np.abs(after.foot[-1] - before.foot[-1]).max() < 0.005
+    rise = raise_body(ROBOT, way)
+    assert rise.moved[2] == pytest.approx(way, abs=0.002)
+    assert np.abs(rise.moved[:2]).max() < 0.002
+    assert rise.foot_moved < 0.005
+
+
+def test_the_arm_reaches_from_it() -> None:
+    reach = reach_arm(ROBOT)
+    assert reach.way[2] < -0.05
+    assert reach.hull_moved < 1e-3
+    # its weight in water, 0.25 N, on a cantilever of 310 mm: F L³/(8 E I)
+    sag = 0.0253 * 9.81 * 0.31**3 / (8.0 * 150e3 * 0.25 * np.pi * 0.024**4)
+    assert 0.5 * sag < reach.sag < 2.0 * sag
 
 
 def test_the_legs_carry_what_the_arm_pulls() -> None:
-    high = np.array([0.0, 0.0, 0.2, 0.0, 0.0, 0.0])  # the pull stretches the arm
-    robot = Legged(ROBOT, None, make_course(motion_from=high), limbs=arm(90.0))
-    robot.run(3.0)
-    tip = robot.tree.tips[0]
-
-    def pull(time: float) -> None:
-        robot.push(tip, np.array([0.0, 0.0, -16.0 * min((time - 3.0) / 3.0, 1.0)]))
-
-    trace = robot.run(17.0, before=pull)  # the arm swings for long
+    found = pull_arm(ROBOT, 16.0, arm_posture(90.0))
+    trace, robot = found.trace, found.robot
     model, pose = robot.tree.model, robot.data.root_pose
     points = robot.tree_work.point_position @ pose[:3, :3].T + pose[:3, 3]
-    place = points[model.element_step_start[tip + 1] - 1]
+    place = points[model.element_step_start[robot.tree.limbs[0].tip + 1] - 1]
     normal = trace.force[-1, :, 0]
     wet = 9.81 * (model.point_mass - model.point_displaced)
     assert normal.sum() == pytest.approx(WEIGHT + 16.0, rel=5e-3)
@@ -193,36 +154,28 @@ def test_the_legs_carry_what_the_arm_pulls() -> None:
     assert np.abs(trace.torque[-1]).max() < 3.8
 
 
-def _pulled(force: FloatArray, most: float) -> tuple[Legged, float, float]:
-    """Pull the hull ever harder: the forces of first stall and of the first 20 mm."""
-    robot = Legged(ROBOT, limbs=arm(110.0))
-    robot.run(2.0)
-    start = robot.data.root_pose[:3, 3].copy()
-    stall = np.inf
-    size = 0.0
-    while size < most:
-        size = 4.0 * (robot.time_s - 2.0)
-        robot.push(0, size * force)
-        robot.advance(20)
-        if robot.work.saturation[0] > 0.999:
-            stall = min(stall, size)
-        if np.abs(robot.data.root_pose[:3, 3] - start).max() > 0.02:
-            return robot, stall, size
-    return robot, stall, np.inf
+def test_a_straight_arm_stretches_as_its_stiffness_says() -> None:
+    found = pull_arm(ROBOT, 16.0)
+    wanted = 16.0 * 0.31 / (150e3 * np.pi * 0.024**2)
+    assert found.stretch == pytest.approx(wanted, rel=0.01)
+    assert found.torque_share < 1.0
 
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_horizontal_pull_ends_where_the_feet_slip(axis: int) -> None:
-    _, stall, moves = _pulled(np.eye(3)[axis], 40.0)
-    assert moves == pytest.approx(SAND.friction * WEIGHT, rel=0.12)
-    assert stall == np.inf
+    pull = pull_hull(ROBOT, np.eye(3)[axis], 40.0)
+    assert pull.moves == pytest.approx(SAND.friction * WEIGHT, rel=0.12)
+    assert pull.stall == np.inf
 
 
 def test_a_vertical_pull_ends_where_the_motors_stall() -> None:
     # 44 N measured and 65 N by stall torques (Force Experiments)
-    _, stall, moves = _pulled(np.array([0.0, 0.0, -1.0]), 120.0)
-    assert 44.0 < stall < 75.0
-    assert stall <= moves
+    pull = pull_hull(ROBOT, np.array([0.0, 0.0, -1.0]), 120.0)
+    assert 44.0 < pull.stall < 75.0
+    assert pull.stall <= pull.moves
+    # with the measured share of the torque, below the measured force
+    weak = pull_hull(weaker_motors(ROBOT, 0.68), np.array([0.0, 0.0, -1.0]), 120.0)
+    assert 0.5 * 44.0 < weak.stall < 44.0
 
 
 def test_a_case_commands_the_same_as_the_run_itself() -> None:
