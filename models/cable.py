@@ -1,7 +1,8 @@
 """Cables between limb and winches inside one step of the rod.
 
-At the end of the step a cable's tension is τ = clip(k s + d ṡ, 0, limit), s its
-stretch: it cannot push, and its winch slips at the limit. Between the bounds it is
+At the end of the step a cable's tension is τ = clip(k s + d ṡ, least, limit), s its
+stretch. A tendon cannot push (least = 0), and its winch slips at the limit; a chamber
+cannot pull (limit = 0), and its valve gives way at the least. Between the bounds it is
 linear in the limb's velocity change Δv, so the step
 
     A Δv - h Q + h Jᵀ τ(Δv) = 0
@@ -40,8 +41,8 @@ def cable_terms(
 ) -> None:
     """Advance the winches and predict every cable's tension at unchanged velocity.
 
-    Leaves servo_length, tendon_tension (not clipped), tendon_slope, tendon_limit and
-    tendon_width in work; reads tendon_length and tendon_jacobian there.
+    Leaves servo_length, tendon_tension (not clipped), tendon_slope, tendon_least,
+    tendon_limit and tendon_width in work; reads tendon_length and tendon_jacobian.
 
     Args:
         model: the robot.
@@ -73,14 +74,15 @@ def cable_terms(
         work.servo_length[i] = length
         work.tendon_tension[i] = stiffness * stretch + damping * rate
         work.tendon_slope[i] = damping + period * stiffness
+        work.tendon_least[i] = model.tendon_tension_least[t]
         work.tendon_limit[i] = model.tendon_tension_limit[t]
         work.tendon_width[i] = 3 * (model.tendon_termination[t] + 1)
 
 
 @kernel
-def _state(tension: float, limit: float) -> int:
+def _state(tension: float, least: float, limit: float) -> int:
     """State of a cable whose tension, not clipped, is this [N]."""
-    if tension <= 0.0:
+    if tension <= least:
         return _SLACK
     if tension >= limit:
         return _SLIPPING
@@ -101,7 +103,8 @@ def _set_states(tendons: int, velocity_change: FloatArray, work: RodWork) -> boo
     """Set the cables' states at a velocity change; tell whether they were so before."""
     same = True
     for r in range(tendons):
-        state = _state(_tension(r, velocity_change, work), work.tendon_limit[r])
+        tension = _tension(r, velocity_change, work)
+        state = _state(tension, work.tendon_least[r], work.tendon_limit[r])
         if state != work.tendon_state[r]:
             work.tendon_state[r] = state
             same = False
@@ -129,7 +132,8 @@ def _slope(
             other = work.velocity_change[j] - work.velocity_kept[j]
             slope += work.matrix[i, j] * (trial[j] * way + trial[i] * other)
     for r in range(tendons):
-        tension = min(max(_tension(r, trial, work), 0.0), work.tendon_limit[r])
+        tension = max(_tension(r, trial, work), work.tendon_least[r])
+        tension = min(tension, work.tendon_limit[r])
         for i in range(work.tendon_width[r]):
             way = work.velocity_change[i] - work.velocity_kept[i]
             slope += period * tension * work.tendon_jacobian[r, i] * way
@@ -156,7 +160,9 @@ def solve_step(size: int, tendons: int, period: float, work: RodWork) -> int:
     for i in range(size):
         work.velocity_kept[i] = 0.0
     for r in range(tendons):
-        work.tendon_state[r] = _state(work.tendon_tension[r], work.tendon_limit[r])
+        work.tendon_state[r] = _state(
+            work.tendon_tension[r], work.tendon_least[r], work.tendon_limit[r]
+        )
     for _ in range(_CABLE_PASSES):
         for i in range(size):
             change[i] = period * work.load[i]
@@ -164,10 +170,12 @@ def solve_step(size: int, tendons: int, period: float, work: RodWork) -> int:
                 system[i, j] = work.matrix[i, j]
         for r in range(tendons):
             state = work.tendon_state[r]
-            if state == _SLACK:
+            if state == _SLACK and work.tendon_least[r] == 0.0:
                 continue
             width = work.tendon_width[r]
-            if state == _SLIPPING:
+            if state == _SLACK:
+                tension = work.tendon_least[r]
+            elif state == _SLIPPING:
                 tension = work.tendon_limit[r]
             else:
                 tension = work.tendon_tension[r]
@@ -200,6 +208,6 @@ def solve_step(size: int, tendons: int, period: float, work: RodWork) -> int:
             work.velocity_kept[i] = change[i]
         _set_states(tendons, change, work)
     for r in range(tendons):
-        tension = _tension(r, change, work)
-        work.tendon_tension[r] = min(max(tension, 0.0), work.tendon_limit[r])
+        tension = max(_tension(r, change, work), work.tendon_least[r])
+        work.tendon_tension[r] = min(tension, work.tendon_limit[r])
     return 0

@@ -53,6 +53,8 @@ class InverseData(NamedTuple):
     bound: FloatArray
     """(n, 5) radius of the bend disc, of the rate disc [rad], least and greatest step
     of δℓ, greatest step of δℓ that the rate allows [m]."""
+    floor: FloatArray
+    """(n,) least δℓ at the present bend [m]."""
     drift: FloatArray
     """(n, 3) d [rad, rad, m]."""
     step: FloatArray
@@ -84,6 +86,7 @@ def allocate_inverse_data(model: RobotModel) -> InverseData:
         stiffness=np.zeros((segments, 2)),
         weight=np.zeros((segments, 2)),
         bound=np.zeros((segments, 5)),
+        floor=np.zeros(segments),
         drift=np.zeros((segments, 3)),
         step=np.zeros((segments, 3)),
         slope=np.zeros((segments, 4)),

@@ -16,11 +16,17 @@ something to push against. The damping of an extension grows with the strain it 
 1/r² of a bend's, not with the stiffness of the spine: a limb that can reach by its
 length alone is then not slowed.
 
+Where chambers drive a segment, a bend asks for a least extension (see
+models/chamber_limits). What a bend adds to that is counted as its own, and the
+extension as what goes beyond: the same problem in other coordinates, in which the
+limits are separate again.
+
 Positions only: the tip's orientation is left free. Valid below θ = 2π.
 """
 
 import numpy as np
 
+from models.chamber_limits import chamber_floor, hold_chambers
 from models.constrained_step import (
     InverseData,
     add_compliance,
@@ -176,10 +182,17 @@ def inverse_step(
         s = start + k
         bend_travel = model.bend_rate_limit[s] * period
         travel = model.extension_rate_limit[s] * period
+        floor, by_x, by_y, span = chamber_floor(
+            model, limb, k, coordinates_out[k, 0], coordinates_out[k, 1]
+        )
+        for i in range(3, 6):
+            data.jacobian[i, 3 * k] += by_x * data.jacobian[i, 3 * k + 2]
+            data.jacobian[i, 3 * k + 1] += by_y * data.jacobian[i, 3 * k + 2]
+        data.floor[k] = floor
         set_bounds(
             model.bend_limit[s],
-            model.extension_range[s, 0],
-            model.extension_range[s, 1],
+            floor,
+            floor + max(span, 0.0),
             bend_travel,
             travel,
             coordinates_out[k],
@@ -195,7 +208,11 @@ def inverse_step(
             gap = model.rest_coordinates[s, j] - coordinates_out[k, j]
             data.drift[k, j] = min(max(share * gap, -most), most)
         most = min(0.5 * travel, _REST_STEP * radius)
-        gap = model.rest_coordinates[s, 2] - coordinates_out[k, 2]
+        rest_floor, _, _, _ = chamber_floor(
+            model, limb, k, model.rest_coordinates[s, 0], model.rest_coordinates[s, 1]
+        )
+        gap = model.rest_coordinates[s, 2] - rest_floor
+        gap -= coordinates_out[k, 2] - floor
         data.drift[k, 2] = min(max(share * gap, -most), most)
     solve_step(count, coordinates_out, data)
     for k in range(count):
@@ -205,6 +222,11 @@ def inverse_step(
     for k in range(count):
         for j in range(3):
             coordinates_out[k, j] += data.step[k, j]
+        floor, _, _, _ = chamber_floor(
+            model, limb, k, coordinates_out[k, 0], coordinates_out[k, 1]
+        )
+        coordinates_out[k, 2] += floor - data.floor[k]
+    hold_chambers(model, limb, coordinates_out)
     return _status(count, distance, coordinates_out, data)
 
 

@@ -1,7 +1,10 @@
 """The constant Model of a whole robot and the mutable Data that kernels advance.
 
 Every field is a flat array, so that the same compiled kernels serve any robot.
-L limbs, S segments in all, T tendons in all, Q quadrature points a segment. The
+L limbs, S segments in all, T tendons in all, Q quadrature points a segment. A chamber
+of a bending segment counts as a tendon that runs through its segment alone and can only
+push: its tension lies between a limit below zero and zero, its winch is the valve, and
+what the winch pays out is the length of the chamber under no load. The
 equations of motion are those of the `tree` that `models.robot_tree` makes of the rest.
 
 Segment coordinates are (Δx, Δy, δℓ): Δx = θ cos φ and Δy = θ sin φ [rad], free of the
@@ -68,14 +71,24 @@ class RobotModel(NamedTuple):
     """(T,) distance from the backbone over the local section radius."""
     tendon_termination: IntArray
     """(T,) index in the limb (0 = proximal) of the segment at whose end it is tied."""
+    tendon_origin: IntArray
+    """(T,) index in the limb of the first segment that it runs through: 0, and for a
+    chamber its own."""
     tendon_stiffness: FloatArray
-    """(T,) axial stiffness of the cable and its seat [N/m]."""
+    """(T,) axial stiffness of the cable and its seat, or of a filled chamber [N/m]."""
     tendon_damping: FloatArray
     """(T,) [N s/m]."""
+    tendon_tension_least: FloatArray
+    """(T,) least tension: 0 for a tendon, below 0 for a chamber, which pushes [N]."""
     tendon_tension_limit: FloatArray
-    """(T,) greatest tension the winch can hold [N]."""
+    """(T,) greatest tension the winch can hold; 0 for a chamber [N]."""
     tendon_pretension: FloatArray
-    """(T,) tension at the straight rest posture [N]."""
+    """(T,) tension at the straight rest posture; 0 for a chamber [N]."""
+    tendon_range: FloatArray
+    """(T, 2) least and greatest length of a chamber, without pressure and with the
+    greatest; of no meaning for a tendon [m]."""
+    idle_chamber: IntArray
+    """(S,) 1 where the shortest chamber of a segment keeps its least length."""
     servo_time_constant: FloatArray
     """(T,) first-order lag of the winch [s]."""
     servo_speed_limit: FloatArray

@@ -7,8 +7,8 @@ Linearly implicit Euler at the equations of `models.tree_motion`:
     v ← v + Δv,  q ← q + h v
 
 with K, D of the tapered sections, drag linear in v at the present |v|, each tendon a
-cable between limb and winch: τ = clip(k s + d ṡ, 0, limit) at the end of the step, s
-its stretch, G_k = Σ k J Jᵀ and G_c = Σ d J Jᵀ over those within bounds. Which ones
+cable between limb and winch: τ = clip(k s + d ṡ, least, limit) at the step's end, s its
+stretch, G_k = Σ k J Jᵀ and G_c = Σ d J Jᵀ over those within bounds. Which ones
 those are is solved with the step (semismooth Newton). A cable that is slack or slips
 at its limit never gives the limb more work than its stretch had taken.
 
@@ -179,13 +179,13 @@ def robot_energy(
         tendon = model.limb_tendon_start[limb]
         for i in range(model.limb_tendon_start[limb + 1] - tendon):
             t = tendon + i
-            stretch = max(work.tendon_length[i] - data.servo_length[t], 0.0)
-            limit = model.tendon_tension_limit[t]
+            stretch = work.tendon_length[i] - data.servo_length[t]
             tension = model.tendon_stiffness[t] * stretch
-            if tension > limit:
-                elastic += limit * (stretch - 0.5 * limit / model.tendon_stiffness[t])
-            else:
-                elastic += 0.5 * tension * stretch
+            held = min(
+                max(tension, model.tendon_tension_least[t]),
+                model.tendon_tension_limit[t],
+            )
+            elastic += held * (stretch - 0.5 * held / model.tendon_stiffness[t])
     energy_out[1] += elastic
 
 

@@ -113,7 +113,11 @@ def tendon_lengths(
         ratio = model.tendon_offset_ratio[tendon + i]
         total = 0.0
         for k in range(count):
-            if k > model.tendon_termination[tendon + i]:
+            if not (
+                model.tendon_origin[tendon + i]
+                <= k
+                <= model.tendon_termination[tendon + i]
+            ):
                 jacobian_out[i, 3 * k] = 0.0
                 jacobian_out[i, 3 * k + 1] = 0.0
                 jacobian_out[i, 3 * k + 2] = 0.0

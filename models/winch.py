@@ -7,9 +7,10 @@ segment from the tip, because a tendon loads no segment beyond the one it is tie
 in each a small convex quadratic programme with those bounds is solved exactly by an
 active set (Stark and Parker 1995), so the tensions are unique and continuous in q.
 
-A tendon can only shorten a segment: where bending alone compresses more than the wanted
-δℓ, the bend is met and δℓ gives way. Valid for slow poses: inertia and drag are left
-out; the stiff tendons hold the pose against both.
+A tendon can only shorten a segment, a chamber only lengthen it: where bending alone
+compresses or extends more than the wanted δℓ, the bend is met and δℓ gives way. Valid
+for slow poses: inertia and drag are left out; the stiff tendons hold the pose against
+both.
 """
 
 import math
@@ -202,7 +203,10 @@ def _segment_tensions(
     for r in range(count):
         i = work.quad_index[r]
         high = model.tendon_tension_limit[tendon + i]
-        low = min(model.tendon_pretension[tendon + i], high)
+        eased = min(model.tendon_pretension[tendon + i], high)
+        low = min(model.tendon_tension_least[tendon + i], eased)
+        if low == 0.0:
+            low = eased
         x = weight_bend * jacobian[i, column]
         y = weight_bend * jacobian[i, column + 1]
         z = weight_axial * jacobian[i, column + 2]
@@ -212,7 +216,7 @@ def _segment_tensions(
             x * work.load[column]
             + y * work.load[column + 1]
             + z * work.load[column + 2]
-            + small * low
+            + small * eased
         )
         for c in range(count):
             j = work.quad_index[c]

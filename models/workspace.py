@@ -40,12 +40,14 @@ class RodWork(NamedTuple):
     """(t,) [N]."""
     tendon_slope: FloatArray
     """(t,) tension gained by each metre a second of velocity change [N s/m]."""
+    tendon_least: FloatArray
+    """(t,) least tension, 0 or below [N]."""
     tendon_limit: FloatArray
     """(t,) greatest tension [N]."""
     tendon_width: IntArray
     """(t,) number of leading coordinates that the tendon feels."""
     tendon_state: IntArray
-    """(t,) 0 slack, 1 elastic, 2 at the limit."""
+    """(t,) 0 at the least, 1 elastic, 2 at the limit."""
     servo_length: FloatArray
     """(t,) paid out at the end of the step [m]."""
     segment_load: FloatArray
@@ -101,6 +103,7 @@ def allocate_rod_work(model: RobotModel) -> RodWork:
         tendon_jacobian=np.zeros((tendons, size)),
         tendon_tension=np.zeros(tendons),
         tendon_slope=np.zeros(tendons),
+        tendon_least=np.zeros(tendons),
         tendon_limit=np.zeros(tendons),
         tendon_width=np.zeros(tendons, dtype=np.int64),
         tendon_state=np.zeros(tendons, dtype=np.int64),

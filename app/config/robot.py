@@ -38,25 +38,25 @@ def load_robot(name: str) -> RobotParameters:
 def why_not_drivable(robot: RobotParameters) -> str:
     """Say what keeps a robot from being driven; empty where nothing does.
 
-    Drivable is what the plant has dynamics and actuators for: limbs pulled by tendons,
-    without rigid gaps, on a hull that stands still.
+    Drivable is what the plant has dynamics and actuators for: limbs pulled by tendons
+    or pushed by chambers, without rigid gaps, on a hull or legs that stand still.
     """
-    if robot.legs:
-        return "it walks on legs"
     if robot.snake is not None:
         return "it is a chain of modules"
     if robot.mantle is not None:
         return "it swims by a mantle"
     for limb in robot.limbs:
-        if limb.actuation != "tendons":
-            driven = {
-                "chambers": "driven by chambers",
-                "moment": "driven by an internal moment",
-                "passive": "passive",
-            }[limb.actuation]
-            return f"its limb {limb.name!r} is {driven}"
+        if limb.actuation in {"moment", "passive"}:
+            driven = {"moment": "driven by an internal moment", "passive": "passive"}
+            return f"its limb {limb.name!r} is {driven[limb.actuation]}"
         if any(limb.gap_mm):
             return f"its limb {limb.name!r} has rigid gaps between segments"
+        if limb.actuation != "chambers":
+            continue
+        if robot.valves is None:
+            return "it has chambers, but no table [valves]"
+        if limb.base_diameter_mm != limb.tip_diameter_mm:
+            return f"its limb {limb.name!r} has chambers and a taper"
     return ""
 
 
@@ -74,5 +74,5 @@ def check_drivable(robot: RobotParameters) -> None:
         raise ConfigError(
             f"The robot {robot.name!r} cannot be driven yet: {reason}, and there are "
             f"no dynamics for that. Can be driven: {', '.join(able)}, and files of "
-            "your own whose limbs are all pulled by tendons."
+            "your own whose limbs are pulled by tendons or pushed by chambers."
         )

@@ -4,6 +4,7 @@ Here and in app.config.kinematics millimetres, degrees and kilopascals become SI
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from models.strain_basis import radau_nodes
 
 __all__ = ["build_robot_model", "limb_base_pose"]
 
+_ENDLESS = 1e3  # [m] of a tendon
 _STRAIGHT = 1e-6  # [rad] bend limit of an elongation segment: solvers divide by it
 
 
@@ -77,28 +79,100 @@ def _per_limb(robot: RobotParameters, table: str, key: str) -> FloatArray:
     return np.asarray(values)
 
 
+class _Line(NamedTuple):
+    """A tendon or a chamber, in the order of `RobotModel`'s fields."""
+
+    angle: float
+    offset_ratio: float
+    origin: int
+    termination: int
+    stiffness: float
+    damping: float
+    tension_least: float
+    tension_limit: float
+    pretension: float
+    least_length: float
+    greatest_length: float
+    time_constant: float
+    speed_limit: float
+
+
+def _tendons(robot: RobotParameters, limb: LimbParameters, segment: int) -> list[_Line]:
+    """Tendons tied at the end of a segment."""
+    if robot.tendons is None or limb.actuation != "tendons":
+        return []
+    own = robot.tendons
+    count = own.per_segment
+    return [
+        _Line(
+            angle=2.0 * math.pi * (j + 0.5 * (segment % 2)) / count,
+            offset_ratio=own.offset_ratio,
+            origin=0,
+            termination=segment,
+            stiffness=own.stiffness_n_per_m,
+            damping=own.damping_n_s_per_m,
+            tension_least=0.0,
+            tension_limit=own.tension_limit_n,
+            pretension=own.pretension_n,
+            least_length=0.0,
+            greatest_length=_ENDLESS,
+            time_constant=own.servo_time_constant_ms * 1e-3,
+            speed_limit=own.servo_speed_mm_s * 1e-3,
+        )
+        for j in range(count)
+    ]
+
+
+def _chambers(
+    robot: RobotParameters, limb: LimbParameters, segment: int, radius: float
+) -> list[_Line]:
+    """Chambers of a segment; none where the robot's valves are not described."""
+    if robot.valves is None or not limb.chambers:
+        return []
+    own, chambers = robot.valves, limb.chambers[segment]
+    least, greatest = (value * 1e-3 for value in chambers.length_range_mm)
+    return [
+        _Line(
+            angle=math.radians(azimuth),
+            offset_ratio=chambers.distance_mm * 1e-3 / radius,
+            origin=segment,
+            termination=segment,
+            stiffness=own.stiffness_n_per_m,
+            damping=own.damping_n_s_per_m,
+            tension_least=-own.push_limit_n,
+            tension_limit=0.0,
+            pretension=0.0,
+            least_length=least,
+            greatest_length=greatest,
+            time_constant=own.fill_time_constant_ms * 1e-3,
+            speed_limit=own.fill_speed_mm_s * 1e-3,
+        )
+        for azimuth in chambers.azimuth_deg or (0.0,)
+    ]
+
+
 def build_robot_model(robot: RobotParameters) -> RobotModel:
     """Flatten a robot's parameters into the arrays that kernels take.
 
-    A limb that no tendon pulls has none. At rest a segment with chambers is as long as
-    its shortest chamber without pressure makes it. Its `bend_limit` and
-    `extension_range` are the widest that any direction of bend, and any bend, allow;
-    `chamber_models` of app.config.kinematics gives the limits in between. Gaps are left
+    A limb that neither tendons pull nor chambers push has no tendons. At rest a segment
+    with chambers is as long as its shortest chamber without pressure makes it. Its
+    `bend_limit` and `extension_range` are the widest that any direction of bend, and
+    any bend, allow; `chamber_models` of app.config.kinematics gives the limits in
+    between. Gaps are left
     out: see `limb_gaps` there.
     """
     counts = [len(limb.segment_length_mm) for limb in robot.limbs]
     limbs, segments = len(counts), sum(counts)
-    per_segment = robot.tendons.per_segment if robot.tendons else 0
     lengths, radii, rests = [], [], []
-    angles, terminations, tendon_counts = [], [], []
+    lines: list[_Line] = []
+    tendon_counts, idle_chamber = [], []
     limits: list[tuple[float, float, float]] = []
     for limb in robot.limbs:
         total = sum(limb.segment_length_mm)
         start = 0.0
         limits += _segment_limits(robot, limb)
         chambers = chamber_models(limb)
-        pulled = per_segment if limb.actuation == "tendons" else 0
-        tendon_counts.append(pulled * len(limb.segment_length_mm))
+        before = len(lines)
         for k, length in enumerate(limb.segment_length_mm):
             slope = (limb.tip_diameter_mm - limb.base_diameter_mm) / total
             radii.append(
@@ -115,17 +189,16 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
             model = chambers[k]
             idle = shortest_idle_length(model, *delta) if model else length * 1e-3
             rests.append([*delta, idle - length * 1e-3])
-            for j in range(pulled):
-                angles.append(2.0 * math.pi * (j + 0.5 * (k % 2)) / pulled)
-                terminations.append(k)
-    tendons = len(angles)
+            lines += _tendons(robot, limb, k) + _chambers(robot, limb, k, radii[-1][0])
+            idle_chamber.append(bool(limb.chambers) and limb.chambers[k].one_idle)
+        tendon_counts.append(len(lines) - before)
     node, weight = radau_nodes(SEGMENT_POINTS)
 
     def every(count: int, value: float) -> FloatArray:
         return np.full(count, value, dtype=float)
 
-    def of_tendon(key: str, scale: float = 1.0) -> FloatArray:
-        return every(tendons, getattr(robot.tendons, key, 0.0) * scale)
+    def of_line(place: int) -> FloatArray:
+        return np.asarray([line[place] for line in lines], dtype=float)
 
     built = RobotModel(
         limb_segment_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
@@ -148,15 +221,19 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
         drag_normal=_per_limb(robot, "hydrodynamics", "drag_normal"),
         drag_tangent=_per_limb(robot, "hydrodynamics", "drag_tangent"),
         added_mass=_per_limb(robot, "hydrodynamics", "added_mass"),
-        tendon_angle=np.asarray(angles, dtype=float),
-        tendon_offset_ratio=of_tendon("offset_ratio"),
-        tendon_termination=np.asarray(terminations, dtype=np.int64),
-        tendon_stiffness=of_tendon("stiffness_n_per_m"),
-        tendon_damping=of_tendon("damping_n_s_per_m"),
-        tendon_tension_limit=of_tendon("tension_limit_n"),
-        tendon_pretension=of_tendon("pretension_n"),
-        servo_time_constant=of_tendon("servo_time_constant_ms", 1e-3),
-        servo_speed_limit=of_tendon("servo_speed_mm_s", 1e-3),
+        tendon_angle=of_line(0),
+        tendon_offset_ratio=of_line(1),
+        tendon_origin=of_line(2).astype(np.int64),
+        tendon_termination=of_line(3).astype(np.int64),
+        tendon_stiffness=of_line(4),
+        tendon_damping=of_line(5),
+        tendon_tension_least=of_line(6),
+        tendon_tension_limit=of_line(7),
+        tendon_pretension=of_line(8),
+        tendon_range=np.stack([of_line(9), of_line(10)], axis=1),
+        idle_chamber=np.asarray(idle_chamber, dtype=np.int64),
+        servo_time_constant=of_line(11),
+        servo_speed_limit=of_line(12),
         gravity_in_hull=np.array([0.0, 0.0, -robot.water.gravity_m_s2]),
         water_density=np.array([robot.water.density_kg_m3]),
         quadrature_node=node,

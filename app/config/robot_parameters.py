@@ -55,6 +55,20 @@ class TendonParameters(Parameters):
     servo_speed_mm_s: Annotated[float, Field(ge=1.0, le=5000.0)]
 
 
+class ValveParameters(Parameters):
+    """The chambers of all limbs and the valves that fill them.
+
+    A filled chamber is a strut between valve and limb: it pushes by its stiffness times
+    what its length under no load is more than its own, up to the greatest push.
+    """
+
+    stiffness_n_per_m: Annotated[float, Field(ge=10.0, le=1e6)]
+    damping_n_s_per_m: Annotated[float, Field(ge=0.0, le=1e5)]
+    push_limit_n: Annotated[float, Field(gt=0.0, le=1e4)]
+    fill_time_constant_ms: Annotated[float, Field(ge=1.0, le=5000.0)]
+    fill_speed_mm_s: Annotated[float, Field(ge=1.0, le=5000.0)]
+
+
 class LimitParameters(Parameters):
     """What a command may ask of any segment."""
 
@@ -99,6 +113,7 @@ class RobotParameters(Parameters):
     material: MaterialParameters
     hydrodynamics: HydrodynamicParameters
     tendons: TendonParameters | None = None
+    valves: ValveParameters | None = None
     limits: LimitParameters
     safety: SafetyParameters
     chain: ChainParameters
@@ -123,6 +138,9 @@ class RobotParameters(Parameters):
             )
         if self.tendons is not None and not pulled:
             raise ValueError("no limb is pulled by tendons: remove the table [tendons]")
+        blown = any(limb.actuation == "chambers" for limb in self.limbs)
+        if self.valves is not None and not blown:
+            raise ValueError("no limb has chambers: remove the table [valves]")
         if (self.hull.base == "legs") != bool(self.legs):
             raise ValueError('hull.base = "legs" and the tables [[legs]] go together')
         self._check_snake()

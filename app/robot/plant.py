@@ -46,8 +46,8 @@ class PlantMismatch:
         mass: density of the limbs; with it their weight in water changes much more.
         drag: normal and tangential drag coefficients.
         added_mass: added mass coefficient.
-        servo_lag: time constant of the winches.
-        offset_ratio: distance of the tendons from the backbone.
+        servo_lag: time constant of the winches or valves.
+        offset_ratio: distance of the tendons or chambers from the backbone.
         noise: of all sensors; 0 to 100, 0 = none.
     """
 
@@ -82,8 +82,9 @@ class PlantMismatch:
             ConfigError: a tendon would lie outside the limb.
         """
         ratio = model.tendon_offset_ratio * self.offset_ratio
-        if np.any(ratio >= 1.0):
-            most = float(0.99 / np.max(model.tendon_offset_ratio))
+        pulls = model.tendon_tension_least == 0.0  # a chamber may lie on the surface
+        if np.any(ratio[pulls] >= 1.0):
+            most = float(0.99 / np.max(model.tendon_offset_ratio[pulls]))
             raise ConfigError(
                 f"Mismatch offset_ratio = {self.offset_ratio}: the tendons would leave "
                 f"the limb; at most {most:.2f} for this robot."
@@ -178,12 +179,15 @@ def plant_step(
 
 
 def _slack_lengths(model: RobotModel, work: RodWork) -> FloatArray:
-    """Lengths (T,) at which no tendon can be taut at any pose inside the envelope."""
+    """Lengths (T,) at which nothing loads the limb at any pose inside the envelope."""
     lengths = np.zeros(model.tendon_angle.size)
     for limb in range(model.tip_speed_limit.size):
         start, stop = model.limb_segment_start[limb : limb + 2]
         first, last = model.limb_tendon_start[limb : limb + 2]
         for t in range(first, last):
+            if model.tendon_tension_least[t] < 0.0:
+                lengths[t] = model.tendon_range[t, 0] - _SLACK_MARGIN
+                continue
             # longest on the outside of a bend straight away from it, extended
             angle = model.tendon_angle[t]
             pose = np.stack(

@@ -145,7 +145,10 @@ def _routed(azimuths, ends, ratios, **changes):
         tendon_termination=np.array(ends),
         tendon_offset_ratio=np.array(ratios),
         tendon_stiffness=np.full(tendons, 2e4),
+        tendon_origin=np.zeros(tendons, dtype=np.int64),
+        tendon_tension_least=np.zeros(tendons),
         tendon_tension_limit=np.full(tendons, 40.0),
+        tendon_range=np.tile([0.0, np.inf], (tendons, 1)),
         tendon_damping=np.zeros(tendons),
         tendon_pretension=np.zeros(tendons),
     )

@@ -11,6 +11,7 @@ from app.config.robot import build_robot_model, load_robot
 from app.errors import ConfigError
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
+from models.chamber_limits import hold_chambers
 from models.numerics import FloatArray
 from models.tendon import tendon_lengths
 from models.workspace import allocate_rod_work
@@ -159,3 +160,20 @@ def test_every_factor_changes_the_model() -> None:
         changed = PlantMismatch(**{entry.name: 1.25}).apply(MODEL)
         same = all(map(np.array_equal, changed[:-1], MODEL[:-1]))
         assert same == (entry.name == "noise"), entry.name
+
+
+@pytest.mark.parametrize("name", ["silver2", "rov-arm"])
+def test_chambers_hold_a_pose_and_give_way(name: str) -> None:
+    model = build_robot_model(load_robot(name))
+    plant = Plant(model, QUIET, 0)
+    wanted = model.rest_coordinates.copy()
+    wanted[:2] *= 1.3
+    hold_chambers(model, 0, wanted)
+    run(plant, wanted, STIFF, 4000)
+    assert bends_off(plant, wanted) < 0.01
+    assert plant.tension.max() <= 0.0  # chambers only push
+    assert plant.tension.min() < -1.0
+    run(plant, wanted, COMPLIANT, 4000)
+    assert np.abs(plant.tension).max() < 0.05
+    run(plant, wanted, SLACK, 2000)
+    assert np.abs(plant.tension).max() == 0.0
