@@ -86,6 +86,10 @@ class SafetyParameters(Parameters):
     compliant_after_ms: Annotated[float, Field(ge=100.0, le=600_000.0)]
     slack_after_ms: Annotated[float, Field(ge=200.0, le=3_600_000.0)]
     estop_action: Literal["hold", "slack"]
+    on_loss: Literal["relax", "hold", "vent", "home"] = "relax"
+    """What silence of compliant_after_ms leads to: the limbs give way, hold on, are
+    slack or vented, or go to the rest posture and hold it. After slack_after_ms all are
+    slack or vented."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "SafetyParameters":

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.errors import ConfigError
 from app.robot.safety import Actuation
-from models.numerics import FloatArray, kernel
+from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.robot_tree import changed_robot
 from models.rod import RodWork, allocate_rod_work, reset_robot_data, robot_step
@@ -178,6 +178,39 @@ def plant_step(
     return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
 
 
+@kernel
+def plant_lines_step(
+    real: RobotModel,
+    length: FloatArray,
+    drive: IntArray,
+    slack: FloatArray,
+    data: RobotData,
+    work: RodWork,
+    winch_out: FloatArray,
+) -> int:
+    """Advance the plant by `PLANT_PERIOD` with every winch told for itself.
+
+    Args:
+        real: the robot that is there.
+        length: (T,) what each winch or valve is driven to [m].
+        drive: (T,) an `Actuation` each; `length` only matters where it is STIFF.
+        slack: (T,) lengths at which nothing loads the limb [m].
+        data: state of the plant, advanced.
+        work: scratch.
+        winch_out: (T,) lengths asked of the winches [m].
+
+    Returns:
+        Number of limbs that are frozen.
+    """
+    _compliant_winches(real, data, work, winch_out)
+    for t in range(winch_out.size):
+        if drive[t] == _STIFF:
+            winch_out[t] = length[t]
+        elif drive[t] != _COMPLIANT:
+            winch_out[t] = slack[t]
+    return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
+
+
 def _slack_lengths(model: RobotModel, work: RodWork) -> FloatArray:
     """Lengths (T,) at which nothing loads the limb at any pose inside the envelope."""
     lengths = np.zeros(model.tendon_angle.size)
@@ -291,6 +324,34 @@ class Plant:
             )
         )
         return self._frozen
+
+    def step_lines(self, length: FloatArray, drive: IntArray) -> int:
+        """Advance by `PLANT_PERIOD` with every winch told for itself.
+
+        Args:
+            length: (T,) what each is driven to [m].
+            drive: (T,) an `Actuation` each.
+
+        Returns:
+            Number of limbs that are frozen.
+        """
+        self._frozen = int(
+            plant_lines_step(
+                self._real,
+                length,
+                drive,
+                self._slack,
+                self._data,
+                self._work,
+                self._winch,
+            )
+        )
+        return self._frozen
+
+    @property
+    def servo_length(self) -> FloatArray:
+        """(T,) what the winches have paid out [m]; a view."""
+        return self._data.servo_length
 
     def measure(self) -> tuple[FloatArray, FloatArray]:
         """Read the sensors.

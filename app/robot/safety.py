@@ -13,7 +13,8 @@
 An epoch (1..255) names one deliberate arming by the operator. It is burned, and no
 frame that carries it is obeyed again, once the robot has gone compliant or slack, was
 disarmed, or was stopped. So a link that returns after a long silence, or frames that
-were under way when the operator disarmed, move nothing.
+were under way when the operator disarmed, move nothing. What silence leads to is
+chosen by `on_loss`; the whole table is in app.robot.safety_table.
 
 An arming that began before this robot listened is not obeyed either: the first frame
 after a start must be DISARMED, else the epoch it carries is burned.
@@ -24,19 +25,12 @@ from enum import IntEnum
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import SafetyParameters
 from app.messages import Event, RobotState, Severity, StationMode
+from app.robot.safety_table import KEEP, TABLE, Actuation, SafetyEvent
 
 __all__ = ["Actuation", "SafetyMachine", "Verdict"]
 
 _EPOCH_LIMIT = 255
 _PERIODS_OF_SILENCE = 3.0
-
-
-class Actuation(IntEnum):
-    """What the winches do."""
-
-    STIFF = 0  # hold the applied pose
-    COMPLIANT = 1  # low tension, the limb gives way
-    SLACK = 2  # all tendon paid out
 
 
 class Verdict(IntEnum):
@@ -68,6 +62,8 @@ class SafetyMachine:
         self._compliant_ns = round(safety.compliant_after_ms * NS_PER_MS)
         self._slack_ns = round(safety.slack_after_ms * NS_PER_MS)
         self._estop_slack = safety.estop_action == "slack"
+        self._on_loss = SafetyEvent[f"LOST_{safety.on_loss.upper()}"]
+        self._homing = False
         self._state = RobotState.IDLE
         self._actuation = Actuation.COMPLIANT
         self._epoch = 0
@@ -93,6 +89,11 @@ class SafetyMachine:
     def actuation(self) -> Actuation:
         """What the winches do now."""
         return self._actuation
+
+    @property
+    def homing(self) -> bool:
+        """The applied pose shall go to rest: the link is lost, on_loss = "home"."""
+        return self._homing
 
     @property
     def epoch(self) -> int:
@@ -164,28 +165,45 @@ class SafetyMachine:
             The state from now on.
         """
         silence_ns = now_ns - self._heard_ns
+        said = f"No command for {silence_ns / NS_PER_S:.1f} s"
         if self._state == RobotState.ACTIVE and silence_ns >= self._silence_ns:
-            self._enter(RobotState.HOLD)
+            self._go(now_ns, SafetyEvent.SILENCE, said)
             self._hold_began_ns = now_ns
-            self._say(
-                now_ns,
-                Severity.WARNING,
-                f"No command for {silence_ns / NS_PER_S:.1f} s: holding this pose. "
-                "Driving goes on when commands return.",
-            )
         if self._state == RobotState.HOLD:
-            held_ns = now_ns - self._hold_began_ns if self._disarmed else silence_ns
-            if held_ns >= self._compliant_ns:
-                self._relax(now_ns)
+            self._step_hold(now_ns, silence_ns, said)
         if self._state == RobotState.COMPLIANT and silence_ns >= self._slack_ns:
-            self._enter(RobotState.SLACK, Actuation.SLACK)
-            self._say(
-                now_ns,
-                Severity.ALARM,
-                f"No command for {silence_ns / NS_PER_S:.0f} s: tendons slack. "
-                "Arm again to go on.",
-            )
+            self._go(now_ns, SafetyEvent.LOST_LONG, said)
         return self._state
+
+    def fail(self, now_ns: int, reason: str) -> None:
+        """End the arming: a bus, sensor or actuator makes it unsafe to go on.
+
+        Args:
+            now_ns: robot time [ns].
+            reason: what failed, for people.
+        """
+        if self._state in {RobotState.ACTIVE, RobotState.HOLD}:
+            self._go(now_ns, SafetyEvent.UNSAFE, reason)
+
+    def _step_hold(self, now_ns: int, silence_ns: int, said: str) -> None:
+        if self._disarmed:
+            if now_ns - self._hold_began_ns >= self._compliant_ns:
+                self._go(now_ns, SafetyEvent.DISARMED_LONG)
+        elif self._epoch:
+            if silence_ns >= self._compliant_ns:
+                self._go(now_ns, self._on_loss, said)
+                self._homing = self._on_loss is SafetyEvent.LOST_HOME
+        elif silence_ns >= self._slack_ns:
+            self._go(now_ns, SafetyEvent.LOST_LONG, said)
+
+    def _go(self, now_ns: int, event: SafetyEvent, reason: str = "") -> None:
+        """Do what the table says."""
+        cell = TABLE[self._state, event]
+        if cell.ends_arming and self._epoch:
+            self._burn(self._epoch)
+        self._enter(cell.state, None if cell.actuation is KEEP else cell.actuation)
+        if cell.words:
+            self._say(now_ns, cell.severity, cell.words.format(reason=reason))
 
     def _arm(
         self,
@@ -203,10 +221,9 @@ class SafetyMachine:
             self._ended = self._epoch or self._ended
             self._epoch = epoch
             self._fence = stamp
-            self._say(now_ns, Severity.INFO, f"Follows arming {epoch}.")
-        elif self._state == RobotState.HOLD:
-            self._say(now_ns, Severity.INFO, "Commands are back: driving goes on.")
-        self._enter(RobotState.ACTIVE, Actuation.STIFF)
+            self._go(now_ns, SafetyEvent.ARM, str(epoch))
+        else:
+            self._go(now_ns, SafetyEvent.GO_ON)
         self._heard_ns = now_ns
         self._newest = max(self._newest, stamp)
         wanted_ns = _PERIODS_OF_SILENCE * period_ms * NS_PER_MS
@@ -253,11 +270,9 @@ class SafetyMachine:
         self._burn(epoch)
         if self._state == RobotState.ESTOP:
             self._leave_stop(now_ns)
-        elif self._state == RobotState.COMPLIANT:
-            self._enter(RobotState.IDLE)
-        elif self._state in {RobotState.ACTIVE, RobotState.HOLD} and not self._disarmed:
-            self._hold_disarmed(now_ns)
-            self._say(now_ns, Severity.INFO, "Disarmed: holding this pose.")
+        elif not self._disarmed:
+            self._go(now_ns, SafetyEvent.DISARM)
+            self._begin_disarmed_hold(now_ns)
         return Verdict.NOTED
 
     def _stop(self, now_ns: int, stamp: tuple[int, int], epoch: int) -> Verdict:
@@ -266,51 +281,28 @@ class SafetyMachine:
         self._fence = max(self._fence, stamp)
         self._newest = max(self._newest, stamp)
         self._burn(epoch)
-        if self._state != RobotState.ESTOP:
-            # "hold" freezes the winches as they are: from compliant nothing stiffens
-            self._enter(
-                RobotState.ESTOP, Actuation.SLACK if self._estop_slack else None
-            )
-            self._say(
-                now_ns,
-                Severity.ALARM,
-                "Emergency stop: "
-                + ("tendons slack." if self._estop_slack else "this pose is held.")
-                + " Reset it at the station, then arm again.",
-            )
+        done = "tendons slack." if self._estop_slack else "this pose is held."
+        # "hold" freezes the winches as they are: from compliant nothing stiffens
+        self._go(
+            now_ns, SafetyEvent.STOP, f"{done} Reset it at the station, then arm again."
+        )
+        if self._estop_slack:
+            self._actuation = Actuation.SLACK
         return Verdict.NOTED
 
     def _leave_stop(self, now_ns: int) -> None:
-        if self._actuation == Actuation.SLACK:
-            self._enter(RobotState.SLACK)
-        elif self._actuation == Actuation.COMPLIANT:
-            self._enter(RobotState.IDLE)
-        else:
-            self._hold_disarmed(now_ns)
-        self._say(now_ns, Severity.INFO, "Emergency stop reset; arm again to go on.")
+        self._go(now_ns, SafetyEvent[f"RESET_{self._actuation.name}"])
+        self._begin_disarmed_hold(now_ns)
 
-    def _hold_disarmed(self, now_ns: int) -> None:
-        self._enter(RobotState.HOLD)
-        self._disarmed = True
-        self._hold_began_ns = now_ns
-
-    def _relax(self, now_ns: int) -> None:
-        if self._disarmed:
-            self._enter(RobotState.IDLE, Actuation.COMPLIANT)
-            self._say(now_ns, Severity.INFO, "Disarmed: compliant.")
-            return
-        self._burn(self._epoch)
-        self._enter(RobotState.COMPLIANT, Actuation.COMPLIANT)
-        self._say(
-            now_ns,
-            Severity.ALARM,
-            f"No command for {(now_ns - self._heard_ns) / NS_PER_S:.1f} s: compliant. "
-            "Arm again to go on.",
-        )
+    def _begin_disarmed_hold(self, now_ns: int) -> None:
+        if self._state == RobotState.HOLD:
+            self._disarmed = True
+            self._hold_began_ns = now_ns
 
     def _enter(self, state: RobotState, actuation: Actuation | None = None) -> None:
         self._state = state
         self._disarmed = False
+        self._homing = False
         if actuation is not None:
             self._actuation = actuation
 

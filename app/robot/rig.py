@@ -1,0 +1,320 @@
+"""A robot of real actuators, in the place of the simulated one.
+
+    applied pose -> winch and chamber lengths -> rate and acceleration limits
+      -> channel values -> one worker a bus -> devices
+    readings -> sanity -> lengths -> estimated pose -> bridge, telemetry
+
+It is stepped every millisecond like the plant, and asks the buses every `_ASK_STEPS`
+of them. Whatever makes it unsafe to go on (a bus lost, an actuator over its load or
+temperature, a limb that cannot be measured) is told by `unsafe`; the owner then ends
+the arming, and nothing moves again before a new one.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from app.config.robot import RobotParameters
+from app.drivers.base import Action, Reading
+from app.drivers.worker import BusState, BusWorker
+from app.messages import Event, Severity
+from app.robot.actuator_limits import limit_motion
+from app.robot.estimator import PoseEstimator
+from app.robot.joints import Joints
+from app.robot.lines import Lines
+from app.robot.rig_file import RigParameters
+from app.robot.safety import Actuation
+from app.robot.sanity import WORDS, Doubt, SensorSanity
+from models.numerics import FloatArray
+from models.robot import RobotModel
+from models.winch import winch_lengths
+from models.workspace import allocate_rod_work
+
+__all__ = ["Rig"]
+
+_ASK_STEPS = 5
+_ASK_PERIOD = 5e-3
+_ACTIONS = {
+    Actuation.STIFF: Action.FOLLOW,
+    Actuation.COMPLIANT: Action.RELAX,
+    Actuation.SLACK: Action.SAFE,
+}
+_HELD_SHARE = 0.8  # of the wanted rate, below which it is told
+_RATE_BAND = 0.1
+_KEPT_EVENTS = 64
+_SENSOR_MARGIN = 0.25  # of a channel's range that a reading may lie outside
+_TURN_PER_S, _VENT_PER_S = 1.0, 20.0
+"""Ranges a second that a servo's angle and a chamber's pressure may change by."""
+
+
+class Rig:
+    """Buses, maps and estimate of one robot."""
+
+    def __init__(
+        self,
+        rig: RigParameters,
+        robot: RobotParameters,
+        model: RobotModel,
+        lines: Lines,
+        workers: Mapping[str, BusWorker],
+        world: Callable[[], None] | None = None,
+    ) -> None:
+        """Prepare; the workers are started by `start`.
+
+        Args:
+            rig: fits the robot.
+            robot: as its file gives it.
+            model: made from it.
+            lines: its map of tendons and chambers.
+            workers: one for each bus of the rig, by name.
+            world: moves virtual devices by a millisecond; None: the devices are real.
+        """
+        self._model, self._lines, self.workers = model, lines, dict(workers)
+        self._world = world
+        self._joints = Joints(rig, robot)
+        self._estimator = PoseEstimator(model)
+        self._work = allocate_rod_work(model)
+        count = model.tendon_angle.size
+        self._rows = {name: lines.rows(name) for name in self.workers}
+        self._sanity = {
+            name: self._make_sanity(name)
+            for name in self.workers
+            if len(self._rows[name])
+        }
+        self._seen_ns = dict.fromkeys(self.workers, 0)
+        self._length = np.full(count, np.nan)
+        self._load = np.full(count, np.nan)
+        self._wanted = lines.rest.copy()
+        self._asked = np.full(count, np.nan)
+        self._speed = np.zeros(count)
+        self._target = np.full(model.rest_coordinates.shape, np.nan)
+        self._stiff = False
+        self._steps = 0
+        self._told: dict[str, str] = {}
+        self._events: list[Event] = []
+        self.unsafe = ""
+        """Why the present arming must end; empty where nothing is wrong."""
+
+    def _make_sanity(self, name: str) -> SensorSanity:
+        rows = self._rows[name]
+        channels = self.workers[name].driver.channels
+        own = [channels[int(self._lines.channel[row])] for row in rows]
+        least = np.array([channel.least for channel in own])
+        greatest = np.array([channel.greatest for channel in own])
+        span = greatest - least
+        per_s = np.where(self._lines.are_chambers(rows), _VENT_PER_S, _TURN_PER_S)
+        margin = _SENSOR_MARGIN * span
+        return SensorSanity(least - margin, greatest + margin, per_s * span)
+
+    def start(self) -> None:
+        """Open all buses; their actuators are made safe.
+
+        Raises:
+            DeviceError: one cannot be opened; those that were are closed again.
+        """
+        started: list[BusWorker] = []
+        try:
+            for worker in self.workers.values():
+                worker.start()
+                started.append(worker)
+        except BaseException:
+            for worker in started:
+                worker.close()
+            raise
+
+    def close(self) -> None:
+        """Make safe and close all buses."""
+        for worker in self.workers.values():
+            worker.close()
+
+    def measure(self) -> tuple[FloatArray, FloatArray]:
+        """Estimate the pose from what was measured last; call it every millisecond.
+
+        Returns:
+            (S, 3) pose [rad, rad, m], NaN for a limb that cannot be measured, and (T,)
+            tensions [N].
+        """
+        if self._steps % _ASK_STEPS == 0:
+            self._read()
+        pose = self._estimator.step(self._length).copy()
+        for limb in range(self._model.tip_speed_limit.size):
+            first, last = self._model.limb_tendon_start[limb : limb + 2]
+            if not np.isfinite(self._length[first:last]).all():
+                start, stop = self._model.limb_segment_start[limb : limb + 2]
+                pose[start:stop] = np.nan
+        measured = np.isfinite(self._load) & (self._lines.load_gain > 0.0)
+        tension = np.where(
+            measured, self._load * self._lines.load_gain, self._estimator.tension
+        )
+        return pose, tension
+
+    def step(self, target: FloatArray, actuation: Actuation) -> int:
+        """Ask the buses for a pose; call it every millisecond.
+
+        Args:
+            target: (S, 3) pose to hold where actuation is STIFF [rad, rad, m].
+            actuation: what the actuators do.
+
+        Returns:
+            0: real limbs do not freeze.
+        """
+        self._steps += 1
+        if self._world is not None:
+            self._world()
+        if self._steps % _ASK_STEPS:
+            return 0
+        now_ns = time.monotonic_ns()
+        if actuation == Actuation.STIFF:
+            self._follow(target)
+        else:
+            self._let_go()
+        self._stiff = actuation == Actuation.STIFF
+        for name, worker in self.workers.items():
+            setpoint = np.full(len(worker.driver.channels), np.nan)
+            rows = self._rows[name]
+            if len(rows):
+                setpoint[self._lines.channel[rows]] = self._lines.to_channels(
+                    rows, self._asked
+                )
+            self._joints.fill(name, setpoint, _ASK_PERIOD, engaged=self._stiff)
+            action = _ACTIONS[actuation]
+            if not len(rows) and self._joints.stands_on(name):
+                action = min(action, Action.HOLD if action is Action.RELAX else action)
+            worker.command(now_ns, action, setpoint)
+        return 0
+
+    def recover(self) -> None:
+        """Nothing to do: real limbs do not freeze."""
+
+    def events(self) -> list[Event]:
+        """Return the events since the last call, oldest first."""
+        events, self._events = self._events, []
+        return events
+
+    def _follow(self, target: FloatArray) -> None:
+        """Lengths for a pose, moved towards within rate and acceleration."""
+        lost = ~np.isfinite(self._asked)
+        self._asked[lost] = self._length[lost]
+        model = self._model
+        for limb in range(model.tip_speed_limit.size):
+            start, stop = model.limb_segment_start[limb : limb + 2]
+            if (target[start:stop] == self._target[start:stop]).all():
+                continue
+            first, last = model.limb_tendon_start[limb : limb + 2]
+            winch_lengths(
+                model, limb, target[start:stop], self._work, self._wanted[first:last]
+            )
+        self._target[:] = target
+        limit_motion(
+            self._wanted,
+            self._lines.rate,
+            self._lines.acceleration,
+            _ASK_PERIOD,
+            self._speed,
+            self._asked,
+        )
+
+    def _let_go(self) -> None:
+        """Nothing is asked: engaging begins where the actuators then are."""
+        self._asked[:] = self._length
+        self._speed[:] = 0.0
+        self._target[:] = np.nan
+
+    def _read(self) -> None:
+        """Take in what the buses read last, and judge it."""
+        unsafe = ""
+        for name, worker in self.workers.items():
+            state = worker.state()
+            unsafe = unsafe or self._judge_bus(name, worker, state)
+            if state.reading is None:
+                continue
+            if state.reading.time_ns != self._seen_ns[name]:
+                self._seen_ns[name] = state.reading.time_ns
+                unsafe = unsafe or self._take(name, state.reading)
+            elif not state.alive:
+                self._length[self._rows[name]] = np.nan
+        self.unsafe = unsafe
+
+    def _judge_bus(self, name: str, worker: BusWorker, state: BusState) -> str:
+        if not state.alive:
+            self._tell(f"bus {name}", f"Bus {name} is lost: {state.text}", alarm=True)
+            return f"bus {name} is lost"
+        if state.interrupted:
+            if self._stiff:
+                return f"bus {name} was lost"
+            worker.resume()
+        wanted = worker.wanted_hz
+        self._tell(f"bus {name}", f"Bus {name} is alive.", alarm=False)
+        share = state.rate_hz / wanted
+        if share > _HELD_SHARE + _RATE_BAND:
+            self._told.pop(f"rate {name}", None)
+        elif share < _HELD_SHARE and f"rate {name}" not in self._told:
+            self._tell(
+                f"rate {name}",
+                f"Bus {name} holds {state.rate_hz:.0f} of {wanted:.0f} rounds a "
+                "second: raise its baud rate, or lower rate_hz.",
+                alarm=False,
+            )
+        return ""
+
+    def _take(self, name: str, reading: Reading) -> str:
+        """Take one reading; return what is unsafe in it."""
+        self._tell_faults(name, reading)
+        self._joints.take(name, reading)
+        rows = self._rows[name]
+        if not len(rows):
+            return ""
+        own = self._lines.channel[rows]
+        told = np.where(
+            self._lines.open_loop[rows], reading.applied[own], reading.measured[own]
+        )
+        value = np.where(reading.answered[own], told, np.nan)
+        asked = reading.applied[own] if self._stiff else np.full(len(own), np.nan)
+        believed, changed = self._sanity[name].judge(reading.time_ns, value, asked)
+        for place in changed:
+            self._tell_doubt(
+                name, int(own[place]), Doubt(self._sanity[name].doubt[place])
+            )
+        self._length[rows] = self._lines.to_lengths(rows, believed)
+        self._load[rows] = reading.load[own]
+        channels = self.workers[name].driver.channels
+        for place, row in enumerate(rows):
+            channel = channels[int(own[place])]
+            load = abs(reading.load[own[place]])
+            heat = reading.temperature[own[place]]
+            if load > self._lines.load_limit[row]:
+                return self._over(channel.name, f"{load:.0f} {channel.load_unit}")
+            if heat > self._lines.temperature_limit[row]:
+                return self._over(channel.name, f"{heat:.0f} deg C")
+            if not np.isfinite(believed[place]) and self._stiff:
+                return f"{channel.name} cannot be measured"
+        return ""
+
+    def _over(self, name: str, what: str) -> str:
+        return f"{name} is over its limit: {what}"
+
+    def _tell_faults(self, name: str, reading: Reading) -> None:
+        texts = " ".join(fault.text for fault in reading.faults)
+        self._tell(
+            f"faults {name}", texts, alarm=any(f.latched for f in reading.faults)
+        )
+
+    def _tell_doubt(self, name: str, channel: int, doubt: Doubt) -> None:
+        what = self.workers[name].driver.channels[channel].name
+        said = WORDS.get(doubt, "is believed again")
+        self._tell(f"sensor {name} {channel}", f"{what} {said}.", alarm=False)
+
+    def _tell(self, key: str, text: str, *, alarm: bool) -> None:
+        """Say something once, until something else is to be said of the same thing."""
+        before = self._told.get(key, "")
+        if text == before:
+            return
+        self._told[key] = text
+        if not text or (not before and text.endswith("is alive.")):
+            return
+        severity = Severity.ALARM if alarm else Severity.WARNING
+        if text.endswith(("is alive.", "believed again.")):
+            severity = Severity.INFO
+        self._events.append(Event(time.monotonic_ns(), severity, "robot", text))
+        del self._events[:-_KEPT_EVENTS]
