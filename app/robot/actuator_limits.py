@@ -42,10 +42,13 @@ def limit_motion(
             continue
         gap = wanted[t] - asked_out[t]
         away = abs(gap)
-        # the fastest speed from which it can still stop there, step by step
+        # the fastest speed from which n steps, each slower by `brake`, end just there
         brake = acceleration[t] * period
-        stop = np.sqrt(brake * brake / 4.0 + 2.0 * acceleration[t] * away) - brake / 2.0
-        speed = min(rate[t], stop, away / period)
+        steps = max(
+            np.ceil(0.5 * np.sqrt(1.0 + 8.0 * away / (brake * period)) - 0.5), 1.0
+        )
+        stop = away / (steps * period) + 0.5 * (steps - 1.0) * brake
+        speed = min(rate[t], stop)
         if gap < 0.0:
             speed = -speed
         least, greatest = speed_out[t] - brake, speed_out[t] + brake

@@ -32,6 +32,7 @@ _SLACK_MARGIN = 5e-3  # m paid out beyond what any pose inside the envelope need
 _NOISE_ROWS = 256  # measurements whose noise is drawn at once
 
 _STIFF, _COMPLIANT = int(Actuation.STIFF), int(Actuation.COMPLIANT)
+_EACH = -1  # every winch is told for itself
 
 _FACTOR_RANGE = (0.2, 5.0)
 
@@ -148,6 +149,8 @@ def plant_step(
     actuation: int,
     target: FloatArray,
     slack: FloatArray,
+    drive: IntArray,
+    given: FloatArray,
     data: RobotData,
     work: RodWork,
     winch_out: FloatArray,
@@ -157,9 +160,11 @@ def plant_step(
     Args:
         nominal: what the winches' controller believes the robot to be.
         real: what it is.
-        actuation: an `Actuation`.
+        actuation: an `Actuation` of all winches; -1: each as `drive` says.
         target: (S, 3) pose to hold where that is STIFF [rad, rad, m].
-        slack: (T,) lengths at which no tendon is taut [m].
+        slack: (T,) lengths at which nothing loads the limb [m].
+        drive: (T,) an `Actuation` each.
+        given: (T,) lengths where that is STIFF [m].
         data: state of the plant, advanced.
         work: scratch.
         winch_out: (T,) lengths asked of the winches [m].
@@ -172,41 +177,15 @@ def plant_step(
     elif actuation == _COMPLIANT:
         # a winch under tension control feels its tendon: the real geometry
         _compliant_winches(real, data, work, winch_out)
+    elif actuation == _EACH:
+        _compliant_winches(real, data, work, winch_out)
+        for t in range(winch_out.size):
+            if drive[t] == _STIFF:
+                winch_out[t] = given[t]
+            elif drive[t] != _COMPLIANT:
+                winch_out[t] = slack[t]
     else:
         for t in range(winch_out.size):
-            winch_out[t] = slack[t]
-    return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
-
-
-@kernel
-def plant_lines_step(
-    real: RobotModel,
-    length: FloatArray,
-    drive: IntArray,
-    slack: FloatArray,
-    data: RobotData,
-    work: RodWork,
-    winch_out: FloatArray,
-) -> int:
-    """Advance the plant by `PLANT_PERIOD` with every winch told for itself.
-
-    Args:
-        real: the robot that is there.
-        length: (T,) what each winch or valve is driven to [m].
-        drive: (T,) an `Actuation` each; `length` only matters where it is STIFF.
-        slack: (T,) lengths at which nothing loads the limb [m].
-        data: state of the plant, advanced.
-        work: scratch.
-        winch_out: (T,) lengths asked of the winches [m].
-
-    Returns:
-        Number of limbs that are frozen.
-    """
-    _compliant_winches(real, data, work, winch_out)
-    for t in range(winch_out.size):
-        if drive[t] == _STIFF:
-            winch_out[t] = length[t]
-        elif drive[t] != _COMPLIANT:
             winch_out[t] = slack[t]
     return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
 
@@ -264,6 +243,8 @@ class Plant:
         self._data = allocate_robot_data(model)
         self._winch = np.zeros(model.tendon_angle.size)
         self._slack = _slack_lengths(self._real, self._work)
+        self._drive = np.zeros(model.tendon_angle.size, dtype=np.int64)
+        self._given = np.zeros(model.tendon_angle.size)
         self._noise = mismatch.noise
         self._generator = np.random.default_rng(seed)
         self._measured = 0
@@ -318,6 +299,8 @@ class Plant:
                 int(actuation),
                 target,
                 self._slack,
+                self._drive,
+                self._given,
                 self._data,
                 self._work,
                 self._winch,
@@ -336,11 +319,14 @@ class Plant:
             Number of limbs that are frozen.
         """
         self._frozen = int(
-            plant_lines_step(
+            plant_step(
+                self._nominal,
                 self._real,
-                length,
-                drive,
+                _EACH,
+                self._data.coordinates,
                 self._slack,
+                drive,
+                length,
                 self._data,
                 self._work,
                 self._winch,
