@@ -73,11 +73,11 @@ def simulate(
 
       limblink simulate ursula --seconds 2 --linear step.npz
 
-    The last one writes A and B of the step that would follow, with the names of the
-    coordinates, the period and the state; assets/README.md says what is in them.
+    The last one writes A and B of the step that would follow, with names of
+    coordinates, period and state; assets/README.md says what is in it.
 
-    Without --case the robot is let go from its rest posture in still water. A state
-    that is lost ends the run with status 2; what was recorded until then is kept.
+    Without --case the robot is let go from its rest posture in still water. A run
+    whose state is lost ends with status 2; what was recorded until then is kept.
     """
     if show_list:
         _list_cases()
