@@ -4,6 +4,7 @@ from app.drivers.base import Driver
 from app.drivers.board import BoardParameters, build_board
 from app.drivers.ctrlp import build_ctrlp
 from app.drivers.ctrlp_parameters import CtrlPParameters
+from app.drivers.mavlink_parameters import MavlinkParameters, build_mavlink
 from app.drivers.modbus_parameters import ModbusParameters, build_modbus
 from app.drivers.servo_parameters import (
     DynamixelParameters,
@@ -16,6 +17,7 @@ from app.drivers.servo_parameters import (
 from app.drivers.virtual.board import virtual_board
 from app.drivers.virtual.carrier import PtyCarrier, TcpCarrier, UdpCarrier
 from app.drivers.virtual.ctrlp import virtual_ctrlp
+from app.drivers.virtual.mavlink import virtual_mavlink
 from app.drivers.virtual.modbus import virtual_modbus
 
 __all__ = ["BusLine", "Carrier", "build_driver", "build_virtual"]
@@ -25,6 +27,7 @@ BusLine = (
     | CtrlPParameters
     | DynamixelParameters
     | FeetechParameters
+    | MavlinkParameters
     | ModbusParameters
 )
 """What a bus's table may be, told apart by `driver`."""
@@ -51,6 +54,8 @@ def build_driver(line: BusLine, rate_hz: float) -> Driver:
             return build_dynamixel(line)
         case FeetechParameters():
             return build_feetech(line)
+        case MavlinkParameters():
+            return build_mavlink(line, rate_hz)
         case ModbusParameters():
             return build_modbus(line, rate_hz)
 
@@ -74,5 +79,7 @@ def build_virtual(line: BusLine) -> tuple[Carrier, BusLine]:
             return virtual_dynamixel(line)
         case FeetechParameters():
             return virtual_feetech(line)
+        case MavlinkParameters():
+            return virtual_mavlink(line)
         case ModbusParameters():
             return virtual_modbus(line)

@@ -19,10 +19,12 @@ import numpy as np
 from app.clock import NS_PER_S
 from app.drivers.base import Action, Driver, Fault, Reading
 from app.errors import DeviceError
+from app.real_time import prefer_real_time
 from models.numerics import FloatArray
 
 __all__ = ["BusState", "BusWorker"]
 
+_PRIORITY = 35  # of SCHED_FIFO, where permitted: below the robot's own loop
 _RETRY_S = 1.0
 _RATE_ROUNDS = 64
 
@@ -145,6 +147,7 @@ class BusWorker:
             )
 
     def _run(self) -> None:
+        prefer_real_time(_PRIORITY, on_any_core=True)
         next_ns = time.monotonic_ns()
         while not self._wake.is_set():
             started_ns = time.monotonic_ns()
