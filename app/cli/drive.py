@@ -15,8 +15,10 @@ from app.cli.options import (
     Link,
     Log,
     Mismatch,
+    Rig,
     Robot,
     Seed,
+    Virtual,
     application,
     err,
     out,
@@ -52,6 +54,8 @@ def console(
         typer.Option(help="Drive the robot process at this address, e.g. tcp://h:5601"),
     ] = None,
     keys: Keys = None,
+    rig: Rig = None,
+    virtual: Virtual = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.")
     ] = False,
@@ -65,6 +69,8 @@ def console(
       limblink --link acoustic-hs                the same over a slow acoustic modem
 
       limblink --operator circle                 watch a scripted operator
+
+      limblink --rig ursula-dynamixel --virtual  its 24 winches, every byte of them
 
       limblink --robot-address tcp://192.168.2.2:5601 --keys ~/.limblink-keys
     """
@@ -81,16 +87,40 @@ def console(
         session = find_session(attach)
         _open_console(session, None, watch=watch)
         return
+    robot = _robot_of(rig, robot, virtual=virtual)
+    if rig is not None and robot_address is not None:
+        raise ConfigError("--rig is on this computer, --robot-address elsewhere: one.")
     _start_console(
         robot,
         link,
         operator,
         seed,
         log or default_log_path(robot, link),
-        robot_address,
-        keys,
-        {},
+        {
+            "robot_address": robot_address,
+            "keys": keys,
+            "rig": rig,
+            "virtual": virtual,
+        },
     )
+
+
+def _robot_of(rig: str | None, robot: str, *, virtual: bool) -> str:
+    """The robot that a rig is of; the one asked for where there is no rig.
+
+    Raises:
+        ConfigError: no such rig, another robot, or --virtual without a rig.
+    """
+    if rig is None:
+        if virtual:
+            raise ConfigError("--virtual belongs to a rig: give --rig NAME too.")
+        return robot
+    from app.robot.rig_file import rig_robot
+
+    own = rig_robot(rig)
+    if robot not in {DEFAULT_ROBOT, own}:
+        raise ConfigError(f"Rig {rig} is of {own}, not of {robot}: leave --robot out.")
+    return own
 
 
 def _start_console(
@@ -99,9 +129,7 @@ def _start_console(
     operator: str,
     seed: int,
     log: Path,
-    robot_address: str | None,
-    keys: Path | None,
-    mismatch: dict[str, float],
+    settings: dict[str, Any],
 ) -> None:
     """Start the processes of a new session, show the console, end them all."""
     from app.station.children import preload
@@ -118,9 +146,7 @@ def _start_console(
         operator=operator,
         seed=seed,
         log=log.absolute(),
-        robot_address=robot_address,
-        keys=keys,
-        mismatch=mismatch,
+        **settings,
     )
     supervisor = Supervisor(session)
     try:
@@ -196,6 +222,8 @@ def drive(
         str | None, typer.Option(help="Name of the session, for --attach.")
     ] = None,
     mismatch: Mismatch = None,
+    rig: Rig = None,
+    virtual: Virtual = False,
 ) -> None:
     """Drive for a while with a scripted operator or a gamepad, and sum it up.
 
@@ -204,6 +232,8 @@ def drive(
       limblink drive --headless --link acoustic-hs --operator circle --seconds 30 --json
 
       limblink drive --headless --clock virtual --seed 7 --log run.mcap
+
+      limblink drive --headless --rig silver2-modbus --virtual --link acoustic-hs
     """
     from app.station.children import make_mismatch, parse_mismatch
     from app.station.drive import drive_headless
@@ -213,6 +243,9 @@ def drive(
         raise ConfigError(
             f"--clock {clock}: there is no such clock. Use monotonic or virtual."
         )
+    robot = _robot_of(rig, robot, virtual=virtual)
+    if rig is not None and clock == "virtual":
+        raise ConfigError("A rig's devices keep real time: leave --clock virtual out.")
     path = log or default_log_path(robot, link)
     factors = parse_mismatch(mismatch or [])
     make_mismatch(factors)
@@ -220,7 +253,8 @@ def drive(
     if not headless:
         if clock == "virtual":
             raise ConfigError("--clock virtual has no window: add --headless.")
-        _start_console(robot, link, operator, seed, path, None, None, factors)
+        settings = {"mismatch": factors, "rig": rig, "virtual": virtual}
+        _start_console(robot, link, operator, seed, path, settings)
         return
     from app.station.warmup import warm_up
 
@@ -240,6 +274,8 @@ def drive(
             log=path,
             name=name,
             mismatch=factors,
+            rig=rig,
+            virtual=virtual,
         )
     if as_json:
         print(json.dumps(summary), file=sys.stdout, flush=True)  # noqa: T201

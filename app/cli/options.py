@@ -13,8 +13,10 @@ __all__ = [
     "Link",
     "Log",
     "Mismatch",
+    "Rig",
     "Robot",
     "Seed",
+    "Virtual",
     "application",
     "err",
     "out",
@@ -41,6 +43,16 @@ Seed = Annotated[int, typer.Option(help="Seed of channel, sensors and operators.
 Log = Annotated[
     Path | None,
     typer.Option(help="Recording (.mcap); by default in the user's data folder."),
+]
+Rig = Annotated[
+    str | None,
+    typer.Option(
+        "--rig", help="Real actuators on this computer: a shipped rig or a TOML."
+    ),
+]
+Virtual = Annotated[
+    bool,
+    typer.Option("--virtual", help="With --rig: the shipped virtual devices instead."),
 ]
 Keys = Annotated[
     Path | None,

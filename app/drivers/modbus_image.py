@@ -218,7 +218,7 @@ class DeviceImage:
         profile = self.profile
         if profile.setpoint.function == 6:
             return self.outlets
-        written = []
+        written: list[int] = []
         for slot in self._slots:
             used = [o for o in self.outlets if profile.slot(o) == slot]
             first = min(used)

@@ -37,6 +37,7 @@ _PEAK_OVER_MEAN = 1.875  # of a minimum-jerk stroke's speed
 _RISE_S = 1.0  # from rest to full speed along the path
 _TREMOR_HZ = (8.0, 12.0)  # physiological tremor of the hand
 _SAMPLES = 128  # of a round, to find its greatest speed
+_SPEED_SHARE = 0.6  # of the tip speed limit
 _DEFAULT_SIZE = {"circle": 0.06, "line": 0.12}
 _DEFAULT_SPEED = 0.06
 _AXES = {"x": 0, "y": 1, "z": 2}
@@ -161,7 +162,7 @@ def make_scripted(
     *,
     limb: int = 0,
     size: float | None = None,
-    speed: float = _DEFAULT_SPEED,
+    speed: float | None = None,
     plane: Plane = "dome",
     tremor: float = 0.0,
     seed: int = 0,
@@ -174,7 +175,8 @@ def make_scripted(
         model: the robot.
         limb: index of the limb to lead.
         size: radius of the circle or length of the line [m]; None: 60 and 120 mm.
-        speed: greatest speed along the path [m/s].
+        speed: greatest speed along the path [m/s]; None: 60 mm/s, or 60 % of the tip
+            speed limit where that is less.
         plane: "dome", the surface a limb's tip reaches at constant length; or a flat
             plane of the hull's axes, a line then going along its first axis toward the
             limb's base (away from it, it is soon out of reach).
@@ -194,6 +196,7 @@ def make_scripted(
     if plane not in ("dome", "xy", "xz", "yz"):
         raise ConfigError(f"No plane {plane!r}; there are dome, xy, xz, yz.")
     limit = float(model.tip_speed_limit[limb])
+    speed = min(_DEFAULT_SPEED, _SPEED_SHARE * limit) if speed is None else speed
     if not 0.0 < speed <= limit:
         raise ConfigError(
             f"Speed {speed:g} m/s is outside 0 to {limit:g} m/s, this limb's tip speed "

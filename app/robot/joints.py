@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from app.config.robot import RobotParameters
-from app.drivers.base import Reading
+from app.drivers.base import Action, Reading
 from app.robot.rig_file import RigParameters
 from models.numerics import FloatArray
 
@@ -64,9 +64,15 @@ class Joints:
                 for channel, zero in zip(idle.channels, zeros, strict=True)
             )
 
-    def stands_on(self, bus: str) -> bool:
-        """Whether a bus drives legs: giving way would let the robot fall."""
-        return bus in self._joints
+    def action(self, bus: str, action: Action) -> Action:
+        """What a bus without tendons or chambers does, in place of what limbs do.
+
+        Legs do not give way: the robot would fall. A vehicle that nobody commands is
+        not armed; it gets neutral sticks.
+        """
+        if bus not in self._joints:
+            return Action.HOLD
+        return Action.HOLD if action is Action.RELAX else action
 
     def take(self, bus: str, reading: Reading) -> None:
         """Take up where the joints are."""

@@ -92,9 +92,16 @@ class Rig:
         self._stiff = False
         self._steps = 0
         self._told: dict[str, str] = {}
+        self._warm_up()
         self._events: list[Event] = []
         self.unsafe = ""
         """Why the present arming must end; empty where nothing is wrong."""
+
+    def _warm_up(self) -> None:
+        """Compile or load the kernels, before the robot's clock runs."""
+        self._estimator.step(self._lines.rest)
+        self._follow(self._model.rest_coordinates)
+        self._let_go()
 
     def _make_sanity(self, name: str) -> SensorSanity:
         rows = self._rows[name]
@@ -179,8 +186,8 @@ class Rig:
                 )
             self._joints.fill(name, setpoint, _ASK_PERIOD, engaged=self._stiff)
             action = _ACTIONS[actuation]
-            if not len(rows) and self._joints.stands_on(name):
-                action = min(action, Action.HOLD if action is Action.RELAX else action)
+            if not len(rows) and action is not Action.SAFE:
+                action = self._joints.action(name, action)
             worker.command(now_ns, action, setpoint)
         return 0
 

@@ -36,6 +36,7 @@ __all__ = [
     "RigParameters",
     "WinchParameters",
     "load_rig",
+    "rig_robot",
 ]
 
 _Channels = Annotated[
@@ -170,6 +171,18 @@ class RigParameters(Parameters):
     def parts(self) -> tuple[_Actuators, ...]:
         """All tables of actuators."""
         return (*self.winches, *self.chambers, *self.joints, *self.neutral)
+
+
+def rig_robot(name: str) -> str:
+    """Return the name or path of a rig's robot.
+
+    Raises:
+        ConfigError: no such rig, or its file is wrong.
+    """
+    path = find_asset("rigs", name)
+    robot = load_toml(path, RigParameters).robot
+    own = path.parent / robot
+    return str(own) if own.is_file() else robot
 
 
 def load_rig(name: str) -> tuple[RigParameters, RobotParameters]:

@@ -1,12 +1,13 @@
 """What each process of a session runs, and what is loaded before they are forked."""
 
+import contextlib
 import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.config.link import load_link
 from app.errors import ConfigError
-from app.station.session import find_session
+from app.station.session import Session, find_session
 from app.station.stop import StopFlag
 
 if TYPE_CHECKING:
@@ -80,18 +81,37 @@ def run_child(name: str, folder: Path, stop: StopFlag) -> None:
             stop,
         )
     else:
-        from app.config.robot import load_robot
-        from app.robot.service import run_robot
+        _run_robot(session, stop)
 
+
+def _run_robot(session: Session, stop: StopFlag) -> None:
+    """Be the robot's side, simulated or on a rig."""
+    from app.config.robot import load_robot
+    from app.robot.rig_session import open_rig
+    from app.robot.service import run_robot
+
+    mismatch = make_mismatch(session.mismatch)
+    with contextlib.ExitStack() as stack:
+        body = None
+        if session.rig is not None:
+            body = stack.enter_context(
+                open_rig(
+                    session.rig,
+                    virtual=session.virtual,
+                    mismatch=mismatch,
+                    seed=session.seed,
+                )
+            ).rig
         run_robot(
             robot=load_robot(session.robot),
             link=load_link(session.link),
             address=session.robot_address,
             role="connect",
-            mismatch=make_mismatch(session.mismatch),
+            mismatch=mismatch,
             seed=session.seed,
             keys=session.keys,
             stop=stop,
+            body=body,
         )
 
 

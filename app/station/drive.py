@@ -32,6 +32,8 @@ def drive_headless(
     log: Path,
     name: str | None,
     mismatch: dict[str, float],
+    rig: str | None = None,
+    virtual: bool = False,
 ) -> dict[str, Any]:
     """Start the processes, drive, stop them, and return the station's summary.
 
@@ -49,6 +51,8 @@ def drive_headless(
         seed=seed,
         log=log.absolute(),
         mismatch=mismatch,
+        rig=rig,
+        virtual=virtual,
     )
     supervisor = Supervisor(session)
     stop = StopFlag()

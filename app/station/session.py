@@ -56,6 +56,10 @@ class Session(Parameters):
     with_emulator: bool = True
     with_robot: bool = True
     mismatch: dict[str, float] = Field(default_factory=dict)
+    rig: str | None = None
+    """Rig of real actuators that the robot's process drives; None: it simulates."""
+    virtual: bool = False
+    """That rig's devices are the shipped virtual ones."""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,97 @@
+"""A rig made ready to be the robot: drivers, workers, maps, and virtual devices."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from app.config.loader import find_asset
+from app.config.robot import RobotParameters, build_robot_model
+from app.drivers.kinds import Carrier, build_driver, build_virtual
+from app.drivers.worker import BusWorker
+from app.robot.lines import Lines
+from app.robot.plant import Plant, PlantMismatch
+from app.robot.rig import Rig
+from app.robot.rig_file import load_rig
+from app.robot.virtual_world import VirtualWorld
+from models.numerics import FloatArray
+
+__all__ = ["RigSession", "open_rig"]
+
+
+class RigSession:
+    """A rig that runs, its robot and, where its devices are virtual, its truth."""
+
+    def __init__(
+        self, robot: RobotParameters, rig: Rig, carriers: dict[str, Carrier]
+    ) -> None:
+        """Hold them together.
+
+        Args:
+            robot: as its file gives it.
+            rig: started.
+            carriers: of the virtual devices, by bus; empty where they are real.
+        """
+        self.robot = robot
+        self.rig = rig
+        self.carriers = carriers
+        self.truth: Callable[[], FloatArray] | None = None
+        """(S, 3) pose of the simulated robot [rad, rad, m], where there is one."""
+
+
+@contextlib.contextmanager
+def open_rig(
+    name: str, *, virtual: bool, mismatch: PlantMismatch, seed: int
+) -> Iterator[RigSession]:
+    """Open a rig's buses, and close them at the end, made safe.
+
+    Args:
+        name: a shipped rig or the path of a file.
+        virtual: serve the shipped virtual devices, moved by a simulated robot.
+        mismatch: how that one differs from its file.
+        seed: of its sensors' noise.
+
+    Yields:
+        The rig, started.
+
+    Raises:
+        ConfigError: no such rig, or its file is wrong.
+        DeviceError: a bus cannot be opened.
+    """
+    parameters, robot = load_rig(name)
+    folder = find_asset("rigs", name).parent
+    model = build_robot_model(robot)
+    lines = Lines(parameters, robot, model, folder)
+    carriers: dict[str, Carrier] = {}
+    with contextlib.ExitStack() as stack:
+        workers = {}
+        for bus in parameters.buses:
+            line = bus.line
+            if virtual:
+                carrier, line = build_virtual(line)
+                carriers[bus.name] = carrier
+                stack.callback(carrier.close)
+            workers[bus.name] = BusWorker(
+                build_driver(line, bus.rate_hz),
+                bus.name,
+                bus.rate_hz,
+                stale_s=parameters.stale_ms * 1e-3,
+                safe_s=robot.safety.slack_after_ms * 1e-3,
+            )
+        world = None
+        if virtual:
+            own = Lines(parameters, robot, model, folder)
+            world = VirtualWorld(own, Plant(model, mismatch, seed), carriers)
+        rig = Rig(
+            parameters,
+            robot,
+            model,
+            lines,
+            workers,
+            None if world is None else world.step,
+        )
+        rig.start()
+        stack.callback(rig.close)
+        session = RigSession(robot, rig, carriers)
+        if world is not None:
+            plant = world.plant
+            session.truth = lambda: plant.coordinates
+        yield session
