@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.drivers.base import Action, Reading
 from app.drivers.worker import BusState, BusWorker
@@ -43,6 +44,8 @@ _ACTIONS = {
 _HELD_SHARE = 0.8  # of the wanted rate, below which it is told
 _RATE_BAND = 0.1
 _KEPT_EVENTS = 64
+_GRACE_NS = 300 * NS_PER_MS
+"""A measurement may be missing or wild for so long; its last good value stands in."""
 _SENSOR_MARGIN = 0.25  # of a channel's range that a reading may lie outside
 _TURN_PER_S, _VENT_PER_S = 1.0, 20.0
 """Ranges a second that a servo's angle and a chamber's pressure may change by."""
@@ -85,6 +88,7 @@ class Rig:
         self._seen_ns = dict.fromkeys(self.workers, 0)
         self._length = np.full(count, np.nan)
         self._load = np.full(count, np.nan)
+        self._believed_ns = np.zeros(count, dtype=np.int64)
         self._wanted = lines.rest.copy()
         self._asked = np.full(count, np.nan)
         self._speed = np.zeros(count)
@@ -283,7 +287,12 @@ class Rig:
             self._tell_doubt(
                 name, int(own[place]), Doubt(self._sanity[name].doubt[place])
             )
-        self._length[rows] = self._lines.to_lengths(rows, believed)
+        length = self._lines.to_lengths(rows, believed)
+        known = np.isfinite(length)
+        self._length[rows[known]] = length[known]
+        self._believed_ns[rows[known]] = reading.time_ns
+        lost = reading.time_ns - self._believed_ns[rows] > _GRACE_NS
+        self._length[rows[lost]] = np.nan
         self._load[rows] = reading.load[own]
         channels = self.workers[name].driver.channels
         for place, row in enumerate(rows):
@@ -294,7 +303,7 @@ class Rig:
                 return self._over(channel.name, f"{load:.0f} {channel.load_unit}")
             if heat > self._lines.temperature_limit[row]:
                 return self._over(channel.name, f"{heat:.0f} deg C")
-            if not np.isfinite(believed[place]) and self._stiff:
+            if lost[place] and self._stiff:
                 return f"{channel.name} cannot be measured"
         return ""
 
