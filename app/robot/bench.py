@@ -48,7 +48,7 @@ class Bench:
         self.path = find_asset("rigs", rig)
         self._rig, _ = load_rig(rig)
         self._virtual = virtual
-        self._carriers: list[Carrier] = []
+        self.carriers: list[Carrier] = []
         self._period_s = {bus.name: 1.0 / bus.rate_hz for bus in self._rig.buses}
         self.drivers: dict[str, Driver] = {}
 
@@ -63,7 +63,7 @@ class Bench:
                 line = bus.line
                 if self._virtual:
                     carrier, line = build_virtual(line)
-                    self._carriers.append(carrier)
+                    self.carriers.append(carrier)
                 driver = build_driver(line, bus.rate_hz)
                 driver.open()
                 self.drivers[bus.name] = driver
@@ -85,10 +85,10 @@ class Bench:
         """Make safe and close; any further call does nothing."""
         for driver in self.drivers.values():
             driver.close()
-        for carrier in self._carriers:
+        for carrier in self.carriers:
             carrier.close()
         self.drivers.clear()
-        self._carriers.clear()
+        self.carriers.clear()
 
     def find(self, actuator: str) -> tuple[str, Driver, int]:
         """Find an actuator by BUS:NUMBER.
