@@ -84,7 +84,7 @@ class Trial:
         self._side = StationSide(model, DEFAULT_ROBOT_ID, settings)
         self._channel_settings = ChannelSettings.of(settings)
         self._channel = Channel(self._channel_settings, seed, _START_NS)
-        self._core = RobotCore(parameters, settings, mismatch, seed)
+        self._core = RobotCore(parameters, settings, mismatch, seed, session=1 + seed)
         self._recorder = recorder
         self._watch = StateWatch([limb.name for limb in parameters.limbs])
         self.summary = DriveSummary(model, _START_NS)

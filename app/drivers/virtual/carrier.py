@@ -33,6 +33,7 @@ class _Carrier:
         os.set_blocking(self._wake_read, False)
         self._selector.register(self._wake_read, selectors.EVENT_READ)
         self._ended = False
+        self._turned = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def close(self) -> None:
@@ -47,6 +48,11 @@ class _Carrier:
         os.close(self._wake_read)
         os.close(self._wake_write)
         self._free()
+
+    def settle(self) -> None:
+        """Return when the device has been asked once more, about `TICK_MS` later."""
+        self._turned.clear()
+        self._turned.wait(1.0)
 
     def __enter__(self) -> Self:
         """Return the carrier; it runs already."""
@@ -71,6 +77,7 @@ class _Carrier:
             said = self.device.advance(now_ns)
             if said:
                 self._say(said)
+            self._turned.set()
 
     def _serve(self, source: object, now_ns: int) -> None:
         raise NotImplementedError
