@@ -6,7 +6,7 @@ rates of a tip are in the hull frame (x bow, y port, z up).
 """
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ __all__ = [
     "LinkHealth",
     "LinkWish",
     "OperatorInput",
+    "RobotFault",
     "RobotState",
     "Severity",
     "Source",
@@ -71,6 +72,17 @@ class RobotState(IntEnum):
     COMPLIANT = 3  # long silence: tendons at low tension; needs a new arming
     SLACK = 4  # very long silence: tendons slack; needs a new arming
     ESTOP = 5  # latched
+
+
+class RobotFault(IntFlag):
+    """What is wrong with the robot's actuators and sensors; told in telemetry."""
+
+    BUS = 1  # a bus is lost
+    SENSOR = 2  # a measurement is not believed
+    LOAD = 4  # an actuator was over its load
+    HOT = 8  # an actuator was over its temperature
+    DEVICE = 16  # a device reports a fault of its own
+    RATE = 32  # a bus holds too few rounds a second
 
 
 class Severity(IntEnum):

@@ -12,6 +12,7 @@ the arming, and nothing moves again before a new one.
 
 import time
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.drivers.base import Action, Reading
 from app.drivers.worker import BusState, BusWorker
-from app.messages import Event, Severity
+from app.messages import Event, RobotFault, Severity
 from app.robot.actuator_limits import limit_motion
 from app.robot.estimator import PoseEstimator
 from app.robot.joints import Joints
@@ -49,6 +50,13 @@ _GRACE_NS = 300 * NS_PER_MS
 _SENSOR_MARGIN = 0.25  # of a channel's range that a reading may lie outside
 _TURN_PER_S, _VENT_PER_S = 1.0, 20.0
 """Ranges a second that a servo's angle and a chamber's pressure may change by."""
+
+
+class _Found(NamedTuple):
+    """What is wrong in a bus's newest reading."""
+
+    unsafe: str
+    faults: RobotFault
 
 
 class Rig:
@@ -86,6 +94,7 @@ class Rig:
             if len(self._rows[name])
         }
         self._seen_ns = dict.fromkeys(self.workers, 0)
+        self._found = dict.fromkeys(self.workers, _Found("", RobotFault(0)))
         self._length = np.full(count, np.nan)
         self._load = np.full(count, np.nan)
         self._believed_ns = np.zeros(count, dtype=np.int64)
@@ -100,6 +109,8 @@ class Rig:
         self._events: list[Event] = []
         self.unsafe = ""
         """Why the present arming must end; empty where nothing is wrong."""
+        self.faults = RobotFault(0)
+        """What is wrong, for telemetry."""
 
     def _warm_up(self) -> None:
         """Compile or load the kernels, before the robot's clock runs."""
@@ -234,30 +245,37 @@ class Rig:
 
     def _read(self) -> None:
         """Take in what the buses read last, and judge it."""
-        unsafe = ""
+        self.faults = RobotFault(0)
+        unsafe = []
         for name, worker in self.workers.items():
             state = worker.state()
-            unsafe = unsafe or self._judge_bus(name, worker, state)
-            if state.reading is None:
-                continue
-            if state.reading.time_ns != self._seen_ns[name]:
-                self._seen_ns[name] = state.reading.time_ns
-                unsafe = unsafe or self._take(name, state.reading)
-            elif not state.alive:
+            unsafe.append(self._judge_bus(name, worker, state))
+            reading = state.reading
+            if reading is not None and reading.time_ns != self._seen_ns[name]:
+                self._seen_ns[name] = reading.time_ns
+                self._found[name] = self._take(name, reading)
+            if not state.alive:
                 self._length[self._rows[name]] = np.nan
-        self.unsafe = unsafe
+            found = self._found[name]
+            self.faults |= found.faults
+            unsafe.append(found.unsafe)
+        self.unsafe = next((text for text in unsafe if text), "")
 
     def _judge_bus(self, name: str, worker: BusWorker, state: BusState) -> str:
         if not state.alive:
+            self.faults |= RobotFault.BUS
             self._tell(f"bus {name}", f"Bus {name} is lost: {state.text}", alarm=True)
             return f"bus {name} is lost"
         if state.interrupted:
+            self.faults |= RobotFault.BUS
             if self._stiff:
                 return f"bus {name} was lost"
             worker.resume()
         wanted = worker.wanted_hz
         self._tell(f"bus {name}", f"Bus {name} is alive.", alarm=False)
         share = state.rate_hz / wanted
+        if share < _HELD_SHARE:
+            self.faults |= RobotFault.RATE
         if share > _HELD_SHARE + _RATE_BAND:
             self._told.pop(f"rate {name}", None)
         elif share < _HELD_SHARE and f"rate {name}" not in self._told:
@@ -269,13 +287,14 @@ class Rig:
             )
         return ""
 
-    def _take(self, name: str, reading: Reading) -> str:
-        """Take one reading; return what is unsafe in it."""
+    def _take(self, name: str, reading: Reading) -> _Found:
+        """Take one reading, and say what is wrong in it."""
         self._tell_faults(name, reading)
+        faults = RobotFault.DEVICE if reading.faults else RobotFault(0)
         self._joints.take(name, reading)
         rows = self._rows[name]
         if not len(rows):
-            return ""
+            return _Found("", faults)
         own = self._lines.channel[rows]
         told = np.where(
             self._lines.open_loop[rows], reading.applied[own], reading.measured[own]
@@ -292,6 +311,8 @@ class Rig:
         self._length[rows[known]] = length[known]
         self._believed_ns[rows[known]] = reading.time_ns
         lost = reading.time_ns - self._believed_ns[rows] > _GRACE_NS
+        if lost.any():
+            faults |= RobotFault.SENSOR
         self._length[rows[lost]] = np.nan
         self._load[rows] = reading.load[own]
         channels = self.workers[name].driver.channels
@@ -299,16 +320,16 @@ class Rig:
             channel = channels[int(own[place])]
             load = abs(reading.load[own[place]])
             heat = reading.temperature[own[place]]
+            said = f"{channel.name} is over its limit:"
             if load > self._lines.load_limit[row]:
-                return self._over(channel.name, f"{load:.0f} {channel.load_unit}")
+                said = f"{said} {load:.0f} {channel.load_unit}"
+                return _Found(said, faults | RobotFault.LOAD)
             if heat > self._lines.temperature_limit[row]:
-                return self._over(channel.name, f"{heat:.0f} deg C")
-            if lost[place] and self._stiff:
-                return f"{channel.name} cannot be measured"
-        return ""
-
-    def _over(self, name: str, what: str) -> str:
-        return f"{name} is over its limit: {what}"
+                said = f"{said} {heat:.0f} deg C"
+                return _Found(said, faults | RobotFault.HOT)
+            if lost[place]:
+                return _Found(f"{channel.name} cannot be measured", faults)
+        return _Found("", faults)
 
     def _tell_faults(self, name: str, reading: Reading) -> None:
         texts = " ".join(fault.text for fault in reading.faults)
