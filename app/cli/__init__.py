@@ -10,10 +10,13 @@ import typer
 from rich.text import Text
 
 from app.cli import (  # noqa: F401  they add their commands
+    devices,
     drive,
     files,
+    keys,
     kinematics,
     legs,
+    link,
     lists,
     processes,
     simulate,

@@ -1,4 +1,4 @@
-"""Keys and recordings."""
+"""Recordings."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,27 +7,7 @@ import typer
 
 from app.cli.options import application, out
 
-__all__ = ["keys", "recover"]
-
-
-@application.command()
-def keys(
-    folder: Annotated[Path, typer.Argument(help="Folder to make the keys in.")],
-) -> None:
-    """Make the CURVE keys of a station and a robot that share a network.
-
-    [bold]Example[/]
-
-      limblink keys ~/.limblink-keys
-
-    Copy station.key and robot.key (public) to both computers; station.key_secret stays
-    with the station, robot.key_secret with the robot.
-    """
-    from app.link.endpoint import make_keys
-
-    for name in ("station", "robot"):
-        public = make_keys(folder.expanduser(), name)
-        out.print(f"{public} and {public.name}_secret", highlight=False)
+__all__ = ["recover"]
 
 
 @application.command()

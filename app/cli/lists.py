@@ -1,5 +1,6 @@
 """Looking around: what is shipped, and what this machine can do."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -60,10 +61,29 @@ def robots(
 
 
 @application.command()
-def links() -> None:
-    """List the link presets that are shipped, with their figures."""
+def links(
+    plan: Annotated[
+        bool,
+        typer.Option(help="Show what would be sent on each link, robot by robot."),
+    ] = False,
+    robot: Annotated[
+        list[str] | None,
+        typer.Option(help="With --plan: shipped name or path; may be repeated."),
+    ] = None,
+) -> None:
+    """List the link presets that are shipped, with their figures.
+
+    [bold]Example[/]
+
+      limblink links --plan --robot ursula
+    """
     from app.config.link import link_names, load_link
 
+    if robot is not None and not plan:
+        raise ConfigError("--robot names whose plan to show: add --plan.")
+    if plan:
+        _show_plans(robot)
+        return
     table = Table(title="Links")
     for head in (
         "name",
@@ -90,6 +110,60 @@ def links() -> None:
             link.medium.duplex,
             link.title,
         )
+    out.print(table)
+
+
+def _show_plans(robots: list[str] | None) -> None:
+    """Print what is sent on each link by preset and robot."""
+    from app.config.link import link_names, load_link
+    from app.config.robot import (
+        build_robot_model,
+        load_robot,
+        robot_names,
+        why_not_drivable,
+    )
+    from app.link.frame import Codec
+    from app.link.planner import plan_link
+
+    table = Table(title="What is sent")
+    for head in (
+        "robot",
+        "link",
+        "setpoint [bit]",
+        "packet [B]",
+        "packets/s",
+        "a moving limb [1/s]",
+        "at the tip [mm]",
+        "[deg]",
+        "telemetry [B]",
+        "[1/s]",
+        "[mm]",
+        "plan",
+    ):
+        table.add_column(head)
+    for name in robots or robot_names():
+        parameters = load_robot(name.lower() if name.isupper() else name)
+        if reason := why_not_drivable(parameters):
+            if robots:
+                raise ConfigError(f"{name} cannot be driven yet: {reason}.")
+            continue
+        codec = Codec(build_robot_model(parameters), 0, 1500)
+        for link in link_names():
+            told = plan_link(codec, load_link(link))
+            table.add_row(
+                parameters.name,
+                link,
+                f"{told.payload_bits} for {told.coordinates}",
+                str(told.frame_bytes),
+                f"{told.packets_per_s:.3g}",
+                f"{told.limb_hz:.3g}",
+                f"{1e3 * told.error:.2g}",
+                f"{math.degrees(told.angle):.2g}",
+                str(told.telemetry_bytes),
+                f"{told.telemetry_per_s:.3g}",
+                f"{1e3 * told.telemetry_error:.2g}",
+                told.words,
+            )
     out.print(table)
 
 

@@ -1,8 +1,9 @@
-"""Single processes, for a robot or an emulator on a computer of its own."""
+"""The robot's process, for a computer of its own."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from app.cli.options import (
     DEFAULT_LINK,
@@ -12,10 +13,16 @@ from app.cli.options import (
     Mismatch,
     Seed,
     application,
+    err,
 )
 from app.errors import ConfigError
 
-__all__ = ["link", "robot"]
+if TYPE_CHECKING:
+    from app.config.robot import RobotParameters
+    from app.messages import Event
+    from app.robot.core import Body
+
+__all__ = ["robot"]
 
 
 @application.command()
@@ -32,14 +39,32 @@ def robot(
     seed: Seed = 0,
     keys: Keys = None,
     mismatch: Mismatch = None,
+    config: Annotated[
+        str | None,
+        typer.Option(help="Rig of real actuators: a shipped name or a TOML file."),
+    ] = None,
+    virtual: Annotated[
+        bool,
+        typer.Option(
+            "--virtual", help="Serve that rig by virtual devices and a simulated robot."
+        ),
+    ] = False,
 ) -> None:
-    """Run the robot's side: bridge, safety and the simulated robot.
+    """Run the robot's side: bridge, safety, and the robot, real or simulated.
 
     [bold]Examples[/]
 
       limblink robot --bind tcp://127.0.0.1:5601
 
       limblink robot --bind tcp://0.0.0.0:5601 --keys ~/.limblink-keys
+
+      limblink robot --config ursula-dynamixel --virtual --bind tcp://127.0.0.1:5601
+
+      limblink robot --config my-rig.toml --bind tcp://0.0.0.0:5601 --keys ~/.keys
+
+    Without --config the robot is simulated whole. With it every command goes through
+    the drivers of that rig; --virtual puts shipped devices, which speak the same bytes,
+    in the place of real ones.
     """
     from app.config.link import load_link
     from app.config.robot import check_drivable, load_robot
@@ -52,46 +77,40 @@ def robot(
             "limblink robot needs exactly one of --bind ADDRESS (wait for a station) "
             "and --connect ADDRESS (call an emulator)."
         )
-    parameters = load_robot(robot_name)
-    check_drivable(parameters)
+    if virtual and config is None:
+        raise ConfigError("--virtual belongs to a rig: give --config RIG too.")
     stop = StopFlag()
     stop.install()
-    run_robot(
-        robot=parameters,
-        link=load_link(link),
-        address=bind or connect or "",
-        role="bind" if bind else "connect",
-        mismatch=make_mismatch(parse_mismatch(mismatch or [])),
-        seed=seed,
-        keys=keys,
-        stop=stop,
-    )
+    differs = make_mismatch(parse_mismatch(mismatch or []))
+
+    def run(parameters: "RobotParameters", body: "Body | None") -> None:
+        check_drivable(parameters)
+        run_robot(
+            robot=parameters,
+            link=load_link(link),
+            address=bind or connect or "",
+            role="bind" if bind else "connect",
+            mismatch=differs,
+            seed=seed,
+            keys=keys,
+            stop=stop,
+            say=_say,
+            body=body,
+        )
+
+    if config is None:
+        run(load_robot(robot_name), None)
+        return
+    from app.robot.rig_session import open_rig
+
+    with open_rig(config, virtual=virtual, mismatch=differs, seed=seed) as session:
+        run(session.robot, session.rig)
 
 
-@application.command()
-def link(
-    preset: Annotated[str, typer.Argument(help="Link to emulate.")] = DEFAULT_LINK,
-    station_side: Annotated[
-        str, typer.Option("--station", help="Address the station calls.")
-    ] = "tcp://127.0.0.1:5600",
-    robot_side: Annotated[
-        str, typer.Option("--robot", help="Address the robot calls.")
-    ] = "tcp://127.0.0.1:5601",
-    control: Annotated[
-        str, typer.Option(help="Address for live settings.")
-    ] = "tcp://127.0.0.1:5602",
-    seed: Seed = 0,
-) -> None:
-    """Run the link emulator between a station and a robot.
+def _say(event: "Event") -> None:
+    """Tell a person at the robot's own terminal."""
+    from app.messages import Severity
 
-    [bold]Example[/]
-
-      limblink link acoustic-hs --station tcp://127.0.0.1:5600 --robot tcp://127.0.0.1:5601
-    """
-    from app.config.link import load_link
-    from app.link.emulator import run_emulator
-    from app.station.stop import StopFlag
-
-    stop = StopFlag()
-    stop.install()
-    run_emulator(station_side, robot_side, control, load_link(preset), seed, stop)
+    color = {Severity.WARNING: "yellow", Severity.ALARM: "bold red"}
+    style = color.get(event.severity, "default")
+    err.print(f"[{style}]{event.source}: {escape(event.text)}[/]", highlight=False)

@@ -42,11 +42,14 @@ def find_asset(folder: str, name: str) -> Path:
     Raises:
         ConfigError: there is no such file; the message lists the shipped names.
     """
-    own = Path(name).expanduser()
-    if own.suffix == ".toml" or "/" in name:
-        if own.is_file():
-            return own
-        raise ConfigError(f"No file {own}. Check the path.")
+    try:
+        own = Path(name).expanduser()
+        if own.suffix == ".toml" or "/" in name:
+            if own.is_file():
+                return own
+            raise ConfigError(f"No file {own}. Check the path.")
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"{name!r} is no path of a file: {error}.") from error
     shipped = Path(str(resources.files("assets").joinpath(folder, f"{name}.toml")))
     if shipped.is_file():
         return shipped

@@ -6,18 +6,22 @@
            -> delay + jitter after its last bit -> delivery
 
 So a queue holds at most one packet a stream, and the bit rate is never exceeded. On a
-half-duplex link both ways share one serialiser, taking turns; in TDD each way has half
-of every cycle. Left out: collisions, turn-round times and retransmission by the modem.
+half-duplex link both ways share one serialiser, taking turns with a turn-around time
+between them; in TDD each way has half of every cycle. In an outage, by schedule, on
+demand or for as long as the link is cut, nothing passes and what is on its way is lost.
+Left out: collisions in the water (packets of opposite ways may cross there), echoes,
+and retransmission by the modem.
 """
 
 import heapq
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from app.clock import NS_PER_MS, NS_PER_S
+from app.clock import NS_PER_MS
+from app.link.outages import is_out, next_change_ns
 from app.link.packets import Delivery, Direction, Fate, PacketRecord
+from app.link.serialiser import Queue, Sending, Serialiser, make_serialisers
 from app.link.settings import ChannelSettings, LinkOverrides
-from app.link.streams import URGENT_KEY_END
 from app.link.weather import Weather
 
 __all__ = [
@@ -31,24 +35,6 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True)
-class _Sending:
-    payload: bytes
-    record: PacketRecord
-    ends_ns: int
-    deviation_ms: float
-
-
-class _Serialiser:
-    """One transmitter's time, for one way or, on a shared medium, for both."""
-
-    def __init__(self, directions: tuple[Direction, ...]) -> None:
-        self.directions = directions
-        self.turn = 0
-        self.sending: _Sending | None = None
-        self.free_ns = 0
-
-
 class Channel:
     """Both ways of a link. Times given must not go back."""
 
@@ -58,63 +44,62 @@ class Channel:
         Args:
             settings: what to imitate.
             seed: of all that is random.
-            start_ns: time from which slots are counted [ns].
+            start_ns: time from which slots, outages and a trace are counted [ns].
         """
         self.settings = settings
         self.start_ns = start_ns
         self.totals: Counter[tuple[Direction, Fate]] = Counter()
         self.bits_sent = [0, 0]  # on the medium, overhead included
         self._weather = [Weather(settings.weather, seed, way) for way in Direction]
-        self._waiting: list[dict[int, tuple[bytes, PacketRecord]]] = [{}, {}]
+        self._queues = [Queue() for _ in Direction]
         self._flying: list[tuple[int, int, bytes, PacketRecord]] = []
         self._count = 0
         self._last_due_ns = [0, 0]
-        self._cut = False
         self._records: list[PacketRecord] = []
-        self._serialisers = self._make_serialisers()
-
-    def _make_serialisers(self) -> list[_Serialiser]:
-        if self.settings.duplex == "half":
-            return [_Serialiser((Direction.DOWN, Direction.UP))]
-        return [_Serialiser((way,)) for way in Direction]
+        self._serialisers = make_serialisers(settings, start_ns)
+        self._taken_up_ns = start_ns  # origin of outages and trace
+        self._cut = False
+        self._out_until_ns = start_ns  # on demand
+        self._parted = False
+        self._change_ns: int | None = None
+        self._watch(start_ns)
 
     # -- settings ------------------------------------------------------------------
 
     def apply(self, settings: ChannelSettings, now_ns: int) -> None:
         """Take up other settings; packets on their way keep their time of arrival.
 
-        What is left of a packet being sent is sent at the new rate.
+        What is left of a packet being sent is sent at the new rate. A schedule of
+        outages or a trace begins now if it is not the one in force.
         """
         self._run(now_ns)
         before, self.settings = self.settings, settings
+        rates = [before.rate_at(way, now_ns - self._taken_up_ns) for way in Direction]
+        if _program(settings) != _program(before):
+            self._taken_up_ns = now_ns
         for weather in self._weather:
             weather.advance(now_ns - self.start_ns)
             weather.apply(settings.weather)
         if settings.duplex != before.duplex:
             for serialiser in self._serialisers:
                 self._land(serialiser.sending)
-            self._serialisers = self._make_serialisers()
-            for serialiser in self._serialisers:
-                serialiser.free_ns = now_ns
+            self._serialisers = make_serialisers(settings, now_ns)
         else:
             for serialiser in self._serialisers:
-                self._rescale(serialiser, before, now_ns)
-        for way in Direction:
-            waiting = self._waiting[way]
-            for key in [
-                k for k, v in waiting.items() if len(v[0]) > settings.mtu_bytes
-            ]:
-                self._end(waiting.pop(key)[1], Fate.OVERSIZE)
+                self._rescale(serialiser, rates, now_ns)
+        for queue in self._queues:
+            for record in queue.take_longer(settings.mtu_bytes):
+                self._end(record, Fate.OVERSIZE)
+        self._watch(now_ns)
         self._run(now_ns)
 
-    def _rescale(
-        self, serialiser: _Serialiser, before: ChannelSettings, now_ns: int
-    ) -> None:
+    def _rescale(self, serialiser: Serialiser, rates: list[float], now_ns: int) -> None:
+        serialiser.wake_ns = now_ns
         sending = serialiser.sending
         if sending is None:
             return
         way = sending.record.direction
-        ratio = before.rate_bps[way] / self.settings.rate_bps[way]
+        ratio = rates[way] / self.settings.rate_at(way, now_ns - self._taken_up_ns)
         sending.ends_ns = now_ns + round((sending.ends_ns - now_ns) * ratio)
         serialiser.free_ns = sending.ends_ns
 
@@ -122,25 +107,26 @@ class Channel:
         """Part or mend the link; parting loses all that is on its way."""
         self._run(now_ns)
         self._cut = cut
-        if not cut:
-            return
-        for waiting in self._waiting:
-            for _, record in waiting.values():
-                self._end(record, Fate.CUT)
-            waiting.clear()
-        for serialiser in self._serialisers:
-            if serialiser.sending is not None:
-                self._end(serialiser.sending.record, Fate.CUT)
-                serialiser.sending = None
-            serialiser.free_ns = now_ns
-        for _, _, _, record in self._flying:
-            self._end(record, Fate.CUT)
-        self._flying.clear()
+        self._watch(now_ns)
+
+    def outage(self, now_ns: int, length_ns: int) -> None:
+        """Part the link from now for so long [ns]; 0 ends such an outage."""
+        self._run(now_ns)
+        self._out_until_ns = now_ns + length_ns
+        self._watch(now_ns)
 
     @property
     def is_cut(self) -> bool:
-        """The link is parted."""
-        return self._cut
+        """Nothing passes: the link is cut, or an outage is on."""
+        return self._parted
+
+    def delay_ms(self, now_ns: int) -> float:
+        """Return the mean one-way delay at a time [ms], a trace's where it has one."""
+        return self.settings.delay_at(now_ns - self._taken_up_ns)
+
+    def rate_bps(self, way: Direction, now_ns: int) -> float:
+        """Return a way's bit rate at a time [bit/s], a trace's where it has one."""
+        return self.settings.rate_at(way, now_ns - self._taken_up_ns)
 
     # -- traffic -------------------------------------------------------------------
 
@@ -152,16 +138,15 @@ class Channel:
         record = PacketRecord(
             direction, key, len(payload), Fate.DELIVERED, submitted_ns=now_ns
         )
-        if self._cut:
+        if self._parted:
             self._end(record, Fate.CUT)
             return
         if len(payload) > self.settings.mtu_bytes:
             self._end(record, Fate.OVERSIZE)
             return
-        older = self._waiting[direction].get(key)
+        older = self._queues[direction].put(payload, record)
         if older is not None:
-            self._end(older[1], Fate.SUPERSEDED)
-        self._waiting[direction][key] = (payload, record)  # keeps the older's place
+            self._end(older, Fate.SUPERSEDED)
         self._run(now_ns)
 
     def advance(self, now_ns: int) -> list[Delivery]:
@@ -177,22 +162,21 @@ class Channel:
 
     def next_due_ns(self) -> int | None:
         """Return when `advance` must next be called [ns]; None where nothing is on."""
-        times = [serialiser.free_ns for serialiser in self._busy()]
-        if self._flying:
-            times.append(self._flying[0][0])
-        return min(times) if times else None
-
-    def _busy(self) -> list[_Serialiser]:
-        return [
-            serialiser
-            for serialiser in self._serialisers
-            if serialiser.sending is not None
-            or any(self._waiting[way] for way in serialiser.directions)
-        ]
+        times = [self._flying[0][0]] if self._flying else []
+        for serialiser in self._serialisers:
+            if serialiser.sending is not None:
+                times.append(serialiser.free_ns)
+            elif any(self._queues[way] for way in serialiser.directions):
+                times.append(serialiser.wake_ns)
+        return min(times, default=None)
 
     def waiting(self) -> int:
         """Return how many packets wait for a serialiser; at most one a stream."""
-        return len(self._waiting[0]) + len(self._waiting[1])
+        return sum(len(queue) for queue in self._queues)
+
+    def waiting_for(self, way: Direction) -> int:
+        """Return how many packets wait to go one way."""
+        return len(self._queues[way])
 
     def take_records(self) -> list[PacketRecord]:
         """Return the packets that ended since the last call, in that order."""
@@ -208,6 +192,45 @@ class Channel:
         )
 
     def _run(self, now_ns: int) -> None:
+        """Let all that is due by now happen, in order of time."""
+        while self._change_ns is not None and self._change_ns <= now_ns:
+            change_ns = self._change_ns
+            self._serve(change_ns)
+            self._watch(change_ns)
+        self._serve(now_ns)
+
+    def _watch(self, now_ns: int) -> None:
+        """Part or mend the link as it ought to be now; note when that changes next."""
+        into_ns = now_ns - self._taken_up_ns
+        schedule = self.settings.outages
+        parted = self._cut or now_ns < self._out_until_ns or is_out(schedule, into_ns)
+        change_ns = next_change_ns(schedule, into_ns)
+        changes = [] if change_ns is None else [change_ns + self._taken_up_ns]
+        if now_ns < self._out_until_ns:
+            changes.append(self._out_until_ns)
+        self._change_ns = min(changes, default=None)
+        if parted and not self._parted:
+            self._part(now_ns)
+        self._parted = parted
+
+    def _part(self, now_ns: int) -> None:
+        """Lose all that is on its way; what has arrived by now is safe."""
+        for queue in self._queues:
+            for record in queue.take_longer(-1):
+                self._end(record, Fate.CUT)
+        for serialiser in self._serialisers:
+            if serialiser.sending is not None:
+                self._end(serialiser.sending.record, Fate.CUT)
+                serialiser.sending = None
+            serialiser.free_ns = min(serialiser.free_ns, now_ns)
+        arrived = [flight for flight in self._flying if flight[0] <= now_ns]
+        for flight in sorted(self._flying):
+            if flight[0] > now_ns:
+                self._end(flight[3], Fate.CUT)
+        self._flying = arrived
+        heapq.heapify(self._flying)
+
+    def _serve(self, now_ns: int) -> None:
         """Let every serialiser work up to now."""
         for serialiser in self._serialisers:
             while True:
@@ -219,7 +242,7 @@ class Channel:
                 if not self._start(serialiser, now_ns):
                     break
 
-    def _land(self, sending: _Sending | None) -> None:
+    def _land(self, sending: Sending | None) -> None:
         """The last bit is out: let it fly, or end it where it is lost."""
         if sending is None:
             return
@@ -227,8 +250,9 @@ class Channel:
         if record.fate is not Fate.DELIVERED:
             self._end(record, record.fate)
             return
+        mean_ms = self.settings.delay_at(record.started_ns - self._taken_up_ns)
         delay_ms = max(
-            self.settings.delay_ms + sending.deviation_ms, self.settings.least_delay_ms
+            mean_ms + sending.deviation_ms, min(self.settings.least_delay_ms, mean_ms)
         )
         due_ns = sending.ends_ns + round(delay_ms * NS_PER_MS)
         if self.settings.ordered:
@@ -238,57 +262,38 @@ class Channel:
         record = replace(record, scheduled_due_ns=due_ns)
         heapq.heappush(self._flying, (due_ns, self._count, sending.payload, record))
 
-    def _pick(self, serialiser: _Serialiser) -> tuple[Direction, int] | None:
-        """Choose the next packet: mode frames first, then each way in turn."""
-        ways = [way for way in serialiser.directions if self._waiting[way]]
-        for way in ways:
-            for key in self._waiting[way]:
-                if key < URGENT_KEY_END:
-                    return way, key
-        if not ways:
-            return None
-        way = ways[serialiser.turn % len(ways)]
-        return way, next(iter(self._waiting[way]))
-
-    def _start(self, serialiser: _Serialiser, now_ns: int) -> bool:
-        picked = self._pick(serialiser)
+    def _start(self, serialiser: Serialiser, now_ns: int) -> bool:
+        picked = serialiser.pick(self._queues)
         if picked is None:
             return False
         way, key = picked
-        payload, record = self._waiting[way][key]
-        earliest_ns = max(serialiser.free_ns, record.submitted_ns)
-        started_ns, ends_ns = self._air_time(way, earliest_ns, len(payload))
+        payload, record = self._queues[way].peek(key)
+        bits = 8 * (len(payload) + self.settings.overhead_bytes)
+        started_ns, ends_ns = serialiser.air_time(
+            self.settings,
+            way,
+            record.submitted_ns,
+            bits,
+            self.start_ns,
+            self._taken_up_ns,
+        )
         if started_ns > now_ns:
-            serialiser.free_ns = started_ns
+            serialiser.wake_ns = started_ns
             return False
-        del self._waiting[way][key]
-        serialiser.turn = 1 - way
-        fate, deviation_ms = self._weather[way].draw(started_ns - self.start_ns)
+        self._queues[way].take(key)
+        loss = self.settings.loss_at(started_ns - self._taken_up_ns)
+        fate, deviation_ms = self._weather[way].draw(started_ns - self.start_ns, loss)
         record = replace(
             record,
             started_ns=started_ns,
             fate=Fate(fate) if fate else Fate.DELIVERED,
         )
-        self.bits_sent[way] += 8 * (len(payload) + self.settings.overhead_bytes)
-        serialiser.sending = _Sending(payload, record, ends_ns, deviation_ms)
-        serialiser.free_ns = ends_ns
+        self.bits_sent[way] += bits
+        serialiser.took(way, Sending(payload, record, ends_ns, deviation_ms))
         return True
 
-    def _air_time(self, way: Direction, earliest_ns: int, size: int) -> tuple[int, int]:
-        """When a packet starts and ends that may start at `earliest_ns`."""
-        bits = 8 * (size + self.settings.overhead_bytes)
-        duration_ns = max(1, -(-bits * NS_PER_S // round(self.settings.rate_bps[way])))
-        cycle_ns = self.settings.cycle_ns
-        if self.settings.duplex != "tdd":
-            return earliest_ns, earliest_ns + duration_ns
-        # In its slot, half of the cycle, a way sends at twice its mean rate.
-        duration_ns = (duration_ns + 1) // 2
-        slot_ns = cycle_ns // 2
-        first_ns = self.start_ns + way * slot_ns
-        into_ns = (earliest_ns - first_ns) % cycle_ns
-        slots = -(-duration_ns // slot_ns)
-        if into_ns + duration_ns <= slot_ns:
-            return earliest_ns, earliest_ns + duration_ns
-        started_ns = earliest_ns + (cycle_ns - into_ns) % cycle_ns
-        last_ns = duration_ns - (slots - 1) * slot_ns
-        return started_ns, started_ns + (slots - 1) * cycle_ns + last_ns
+
+def _program(settings: ChannelSettings) -> tuple[object, object]:
+    """What runs by the time since it was taken up: outages and trace."""
+    table = settings.replay.table if settings.replay else None
+    return settings.outages, id(table)

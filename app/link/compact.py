@@ -1,30 +1,43 @@
-"""The compact profile: one segment a frame of 8 bytes, for the slowest modems.
+"""The compact profile: one limb a frame of 8 bytes, for the slowest modems.
 
 | frame     | fields after the key, bits                                              |
 |-----------|-------------------------------------------------------------------------|
-| mode      | time 8, sequence 4, epoch 8, period 3, uplink 2, mode 2                 |
-| setpoint  | time 8, sequence 4, epoch 8, period 3, uplink 2, Δx 9, Δy 9, δℓ 5       |
-| telemetry | time 8, sequence 4, epoch 3, state 3, echo 4, received 3, 9 + 9 + 5     |
+| mode      | time 14, sequence 3, mode 2, epoch 8, session 16, period 3, uplink 2    |
+| setpoint  | time 6, sequence 3, coordinates 39                                      |
+| telemetry | time 6, sequence 4, epoch 3, echo 3, received 3, coordinates 29         |
 
-CRC-8/AUTOSAR over the robot's number (which is not sent) and all bytes before it ends
-every frame. It lets 1 in 256 of random bytes pass: the modem must check its packets
-itself, as acoustic modems do. Time counts 64 ms, is sent modulo 16.4 s and unwrapped
-near the receiver's own. A bend is told to 0.35 degrees, 2 mm at the tip of a 600 mm
-segment.
+CRC-8 ends every frame (`app.link.seal`). The key of a setpoint holds the limb and a
+multiple (1, 2, 4, 8) of the period that was announced; that of telemetry the limb and
+the robot's state.
+
+The coordinates of a whole limb are one number in mixed radix, as fine as fits; of a
+limb that would come out worse than 8 mm at the tip each frame tells a part, whose
+number is the last digit. What a setpoint belongs to is not sent but covered by its CRC:
+the arming, which a mode frame with mode ARMED announced and telemetry confirms, and the
+session. So no compact setpoint is read before an announcement.
 """
 
 import math
 
-import fastcrc
 import numpy as np
 
-from app.clock import NS_PER_MS
 from app.errors import FrameError
 from app.link.counters import Counters
-from app.link.packing import BitReader, BitWriter, Quantiser, unwrap
-from app.link.records import SetpointFrame, TelemetryFrame
+from app.link.layout import unpack_codes
+from app.link.packing import BitReader, BitWriter
+from app.link.records import WHOLE_ROBOT, SetpointFrame, TelemetryFrame
+from app.link.schema import (
+    COMPACT_SETPOINT_BITS,
+    COMPACT_TELEMETRY_BITS,
+    PartLayout,
+    Schema,
+)
+from app.link.seal import Seal
+from app.link.senders import Sender
+from app.link.stamps import COMPACT_STAMP, SHORT_MODE_STAMP, coarse_time
 from app.link.streams import (
     COMPACT_BYTES,
+    COMPACT_REST,
     COMPACT_SETPOINT_KEY,
     COMPACT_TELEMETRY_KEY,
     Kind,
@@ -34,200 +47,257 @@ from models.numerics import FloatArray
 
 __all__ = ["CompactProfile"]
 
-_SEGMENT_BITS = (9, 5)
-_TICK_NS = 64 * NS_PER_MS
-_FUTURE_TICKS = 32  # the sender's clock may be 2 s ahead
+_SEQUENCE_BITS = 3
+_TELEMETRY_SEQUENCE_BITS = 4
 _PERIODS_MS = (125, 250, 500, 1000, 2000, 4000, 8000, 16000)
 _UPLINKS_BPS = (0.0, 64.0, 230.0, 900.0)
-_LEAST_BYTES = 6
+_MOST_DOUBLINGS = 3
+_DEFAULT_PERIOD_MS = 1000.0
 
 
 class CompactProfile:
-    """Writes and reads the frames of one robot; puts a limb's segments together."""
+    """Writes and reads the compact frames of one robot."""
 
-    def __init__(self, robot_id: int, quantiser: Quantiser, counters: Counters) -> None:
+    def __init__(
+        self, robot_id: int, schema: Schema, seal: Seal, counters: Counters
+    ) -> None:
         """Prepare.
 
         Args:
             robot_id: 0..255.
-            quantiser: of the robot's coordinates.
-            counters: shared with the other profile.
+            schema: of the robot.
+            seal: shared with the other profile.
+            counters: likewise; of the station.
         """
         self._robot_id = robot_id
-        self._prefix = bytes([robot_id])
-        self._quantiser = quantiser
+        self._schema = schema
+        self._seal = seal
         self._counters = counters
-        self._limbs = len(quantiser.segment_start) - 1
-        self._limb_of = [
-            limb for limb in range(self._limbs) for _ in quantiser.segments(limb)
-        ]
-        self._turn = [0] * self._limbs  # segment to be written next
-        self._asked = [quantiser.unknown(limb) for limb in range(self._limbs)]
-        self._asked_epoch = [-1] * self._limbs
-        self._measured = [quantiser.unknown(limb) for limb in range(self._limbs)]
+        self._turn = [0] * schema.limbs  # part to be written next
+        self._announced_ms = _DEFAULT_PERIOD_MS
 
     def parts(self, limb: int) -> int:
-        """Frames that it takes to tell a whole limb."""
-        return len(self._quantiser.segments(limb))
+        """Setpoint frames that it takes to tell a whole limb."""
+        return len(self._schema.compact_setpoint[limb])
 
-    def _seal(self, key: int, writer: BitWriter) -> bytes:
-        body = bytes([key]) + writer.to_bytes()
-        return body + fastcrc.crc8.autosar(self._prefix + body).to_bytes(1, "big")
+    # -- out -----------------------------------------------------------------------
 
-    def _next_segment(self, limb: int) -> tuple[int, int]:
-        segments = self._quantiser.segments(limb)
-        row = self._turn[limb]
-        self._turn[limb] = (row + 1) % len(segments)
-        return row, segments[row]
+    def write_mode(self, frame: SetpointFrame) -> bytes:
+        """Write a mode frame, or the announcement of an arming.
+
+        The period is rounded up (0.125 to 16 s), the rate down (64, 230 or 900 bit/s).
+        """
+        time_ns = SHORT_MODE_STAMP.rounded_ns(frame.generated_ns)
+        period = sum(limit < frame.period_ms for limit in _PERIODS_MS[:-1])
+        if frame.announces:
+            self._announced_ms = float(_PERIODS_MS[period])
+        writer = BitWriter()
+        writer.put(SHORT_MODE_STAMP.code(time_ns), SHORT_MODE_STAMP.bits)
+        writer.put(frame.sequence, _SEQUENCE_BITS)
+        writer.put(int(frame.mode), 2)
+        writer.put(frame.epoch, 8)
+        writer.put(self._seal.session, 16)
+        writer.put(period, 3)
+        writer.put(sum(bps <= frame.uplink_bps for bps in _UPLINKS_BPS[1:]), 2)
+        body = bytes([Kind.COMPACT_MODE.value]) + writer.to_bytes()
+        return body + self._seal.short(body, self._mode_known(time_ns))
+
+    def _mode_known(self, time_ns: int) -> bytes:
+        """Who does not know the session does not know the robot's clock either."""
+        return coarse_time(time_ns) if self._seal.session else b""
 
     def write_setpoint(self, frame: SetpointFrame) -> bytes:
-        """Write a mode frame, or the limb's next segment in turn.
-
-        The period and the uplink's rate are rounded to one of a few: the period up
-        (0.125 to 16 s), the rate down (64, 230 or 900 bit/s).
+        """Write the limb's next part in turn.
 
         Raises:
             FrameError: a coordinate is not finite.
         """
+        doublings = 0
+        while (
+            doublings < _MOST_DOUBLINGS
+            and self._announced_ms * (1 << doublings) < frame.period_ms
+        ):
+            doublings += 1
+        key = COMPACT_SETPOINT_KEY | doublings << 3 | frame.limb
+        if not frame.active:
+            key |= COMPACT_REST
+        time_ns = COMPACT_STAMP.rounded_ns(frame.generated_ns)
         writer = BitWriter()
-        writer.put(frame.generated_ns // _TICK_NS, 8)
-        writer.put(frame.sequence, 4)
-        writer.put(frame.epoch, 8)
-        writer.put(sum(limit < frame.period_ms for limit in _PERIODS_MS[:-1]), 3)
-        writer.put(sum(bps <= frame.uplink_bps for bps in _UPLINKS_BPS[1:]), 2)
-        if frame.mode is not StationMode.ARMED:
-            writer.put(int(frame.mode), 2)
-            return self._seal(Kind.COMPACT_MODE.value | frame.limb, writer)
-        row, segment = self._next_segment(frame.limb)
-        self._quantiser.put(
-            writer, segment, frame.coordinates[row], _SEGMENT_BITS, measured=False
-        )
-        return self._seal(COMPACT_SETPOINT_KEY | segment, writer)
+        writer.put(COMPACT_STAMP.code(time_ns), COMPACT_STAMP.bits)
+        writer.put(frame.sequence, _SEQUENCE_BITS)
+        parts = self._schema.compact_setpoint[frame.limb]
+        writer.put(self._part_value(frame, parts), COMPACT_SETPOINT_BITS)
+        body = bytes([key]) + writer.to_bytes()
+        return body + self._seal.short(body, _known(time_ns, frame.epoch))
 
     def write_telemetry(self, frame: TelemetryFrame) -> bytes:
-        """Write the limb's next segment in turn; there is no room for tensions.
+        """Write the limb's next part in turn; there is no room for tensions.
 
         Raises:
             FrameError: a coordinate is not finite.
         """
-        row, segment = self._next_segment(frame.limb)
+        time_ns = COMPACT_STAMP.rounded_ns(frame.generated_ns)
         writer = BitWriter()
-        writer.put(frame.generated_ns // _TICK_NS, 8)
-        writer.put(frame.sequence, 4)
+        writer.put(COMPACT_STAMP.code(time_ns), COMPACT_STAMP.bits)
+        writer.put(frame.sequence, _TELEMETRY_SEQUENCE_BITS)
         writer.put(self._counters.epoch_code(frame.epoch), 3)
-        writer.put(int(frame.state), 3)
-        writer.put(max(0, frame.echo_sequence), 4)
+        writer.put(max(0, frame.echo_sequence), _SEQUENCE_BITS)
         writer.put(frame.received, 3)
-        self._quantiser.put(
-            writer, segment, frame.coordinates[row], _SEGMENT_BITS, measured=True
-        )
-        return self._seal(COMPACT_TELEMETRY_KEY | segment, writer)
+        parts = self._schema.compact_telemetry[frame.limb]
+        writer.put(self._part_value(frame, parts), COMPACT_TELEMETRY_BITS)
+        key = COMPACT_TELEMETRY_KEY | int(frame.state) << 3 | frame.limb
+        body = bytes([key]) + writer.to_bytes()
+        return body + self._seal.short(body, coarse_time(time_ns))
 
-    def read(self, buffer: bytes, reference_ns: int) -> SetpointFrame | TelemetryFrame:
-        """Read a frame.
+    def _part_value(
+        self, frame: SetpointFrame | TelemetryFrame, parts: tuple[PartLayout, ...]
+    ) -> int:
+        turn = self._turn[frame.limb] % len(parts)
+        self._turn[frame.limb] = turn + 1
+        part = parts[turn]
+        count = len(part.layout.bends)
+        codes = part.layout.codes(frame.coordinates[part.first : part.first + count])
+        return part.layout.pack(codes) * len(parts) + turn
+
+    # -- in ------------------------------------------------------------------------
+
+    def read(
+        self, buffer: bytes, reference_ns: int, sender: Sender
+    ) -> SetpointFrame | TelemetryFrame:
+        """Read a frame; nothing is remembered of one that is refused.
 
         Raises:
-            FrameError: wrong length, CRC, kind, robot, limb or range.
+            FrameError: wrong length, CRC, kind, limb or range.
         """
-        if not _LEAST_BYTES <= len(buffer) <= COMPACT_BYTES:
+        if len(buffer) != COMPACT_BYTES:
             raise FrameError(
-                f"Frame has {len(buffer)} bytes: {_LEAST_BYTES}..{COMPACT_BYTES}."
+                f"Compact frame has {len(buffer)} bytes, not {COMPACT_BYTES}."
             )
-        if fastcrc.crc8.autosar(self._prefix + buffer[:-1]) != buffer[-1]:
-            raise FrameError("CRC-8 is wrong, or the frame is another robot's.")
         key = buffer[0]
         reader = BitReader(buffer[1:-1])
-        tick = unwrap(reader.take(8), 8, reference_ns // _TICK_NS, 255 - _FUTURE_TICKS)
         if key < COMPACT_SETPOINT_KEY:
-            return self._read_mode(reader, key & 0x07, tick * _TICK_NS)
-        segment = key & 0x3F
-        if key >= COMPACT_TELEMETRY_KEY + 0x40 or segment >= len(self._limb_of):
-            raise FrameError(f"Frame key {key:#04x}: no such kind or segment.")
+            return self._read_mode(buffer, reader, reference_ns, sender)
+        time_ns = COMPACT_STAMP.time_ns(reader.take(COMPACT_STAMP.bits), reference_ns)
+        limb = key & 0x07
+        if key >= COMPACT_TELEMETRY_KEY + 0x40 or limb >= self._schema.limbs:
+            raise FrameError(f"Frame key {key:#04x}: no such kind or limb.")
         if key < COMPACT_TELEMETRY_KEY:
-            return self._read_setpoint(reader, segment, tick * _TICK_NS)
-        return self._read_telemetry(reader, segment, tick * _TICK_NS)
+            return self._read_setpoint(buffer, reader, limb, time_ns, sender)
+        return self._read_telemetry(buffer, reader, limb, time_ns)
 
-    def _read_mode(self, reader: BitReader, limb: int, time_ns: int) -> SetpointFrame:
-        if limb >= self._limbs:
-            raise FrameError(f"No limb {limb}: 0..{self._limbs - 1}.")
-        code, epoch = reader.take(4), reader.take(8)
-        period, uplink, mode = reader.take(3), reader.take(2), reader.take(2)
-        if mode > max(StationMode) or mode == StationMode.ARMED:
-            raise FrameError(f"Mode {mode} does not go with a mode frame.")
-        reader.finish()
-        return self._setpoint(
-            time_ns, code, limb, epoch, StationMode(mode), period, uplink,
-            self._quantiser.unknown(limb),
-        )  # fmt: skip
-
-    def _read_setpoint(
-        self, reader: BitReader, segment: int, time_ns: int
+    def _read_mode(
+        self, buffer: bytes, reader: BitReader, reference_ns: int, sender: Sender
     ) -> SetpointFrame:
-        limb = self._limb_of[segment]
-        code, epoch = reader.take(4), reader.take(8)
-        period, uplink = reader.take(3), reader.take(2)
-        row = np.empty(3)
-        self._quantiser.take(reader, segment, row, _SEGMENT_BITS, measured=False)
-        reader.finish()
-        if epoch != self._asked_epoch[limb]:
-            self._asked_epoch[limb] = epoch
-            self._asked[limb][...] = np.nan
-        rows = self._remember(self._asked[limb], limb, segment, row)
-        return self._setpoint(
-            time_ns, code, limb, epoch, StationMode.ARMED, period, uplink, rows
+        stamp = SHORT_MODE_STAMP
+        time_ns = stamp.time_ns(reader.take(stamp.bits), reference_ns)
+        code, mode, epoch = reader.take(_SEQUENCE_BITS), reader.take(2), reader.take(8)
+        session, period, uplink = reader.take(16), reader.take(3), reader.take(2)
+        own = session == self._seal.session & 0xFFFF
+        own = own and self._seal.fits(buffer, self._mode_known(time_ns))
+        stranger = not own and session == 0 != self._seal.session
+        if stranger:
+            stranger = self._seal.fits(buffer, b"", stranger=True)
+        if not own and not stranger:
+            raise FrameError(
+                "CRC-8 is wrong: the frame is damaged, or of another robot number, "
+                "robot file, version, session or time."
+            )
+        if buffer[0] != Kind.COMPACT_MODE.value or mode > max(StationMode):
+            raise FrameError(f"Frame key {buffer[0]:#04x}, mode {mode}: not known.")
+        announced = mode == StationMode.ARMED
+        sequence = sender.counters.sequence(
+            code, _SEQUENCE_BITS, time_ns, telemetry=False
+        )
+        if own:
+            sender.period_ms = float(_PERIODS_MS[period])
+            sender.uplink_bps = _UPLINKS_BPS[uplink]
+            if time_ns >= sender.compact_told_ns:
+                sender.compact_told_ns = time_ns
+                sender.compact_epoch = epoch if announced else 0
+        count = 0 if announced else self._schema.segment_start[-1]
+        return SetpointFrame(
+            sequence=sequence,
+            generated_ns=time_ns,
+            robot=self._robot_id,
+            limb=WHOLE_ROBOT,
+            epoch=epoch,
+            mode=StationMode(mode),
+            period_ms=float(_PERIODS_MS[period]),
+            coordinates=np.full((count, 3), np.nan),
+            uplink_bps=_UPLINKS_BPS[uplink],
+            stranger=stranger,
         )
 
-    def _setpoint(
-        self,
-        time_ns: int,
-        code: int,
-        limb: int,
-        epoch: int,
-        mode: StationMode,
-        period: int,
-        uplink: int,
-        rows: FloatArray,
+    def _read_setpoint(
+        self, buffer: bytes, reader: BitReader, limb: int, time_ns: int, sender: Sender
     ) -> SetpointFrame:
+        if sender.compact_epoch == 0:
+            raise FrameError("A compact setpoint came before any arming was announced.")
+        self._seal.check_short(buffer, _known(time_ns, sender.compact_epoch))
+        code = reader.take(_SEQUENCE_BITS)
+        rows = self._take_rows(
+            reader.take(COMPACT_SETPOINT_BITS),
+            limb,
+            self._schema.compact_setpoint[limb],
+        )
         return SetpointFrame(
-            sequence=self._counters.sequence(code, 4, time_ns, telemetry=False),
+            sequence=sender.counters.sequence(
+                code, _SEQUENCE_BITS, time_ns, telemetry=False
+            ),
             generated_ns=time_ns,
             robot=self._robot_id,
             limb=limb,
-            epoch=epoch,
-            mode=mode,
-            period_ms=float(_PERIODS_MS[period]),
+            epoch=sender.compact_epoch,
+            mode=StationMode.ARMED,
+            period_ms=sender.period_ms * (1 << (buffer[0] >> 3 & 3)),
             coordinates=rows,
-            uplink_bps=_UPLINKS_BPS[uplink],
+            uplink_bps=sender.uplink_bps,
+            active=not buffer[0] & COMPACT_REST,
         )
 
     def _read_telemetry(
-        self, reader: BitReader, segment: int, time_ns: int
+        self, buffer: bytes, reader: BitReader, limb: int, time_ns: int
     ) -> TelemetryFrame:
-        limb = self._limb_of[segment]
-        code, epoch, state = reader.take(4), reader.take(3), reader.take(3)
+        self._seal.check_short(buffer, coarse_time(time_ns))
+        code, epoch = reader.take(_TELEMETRY_SEQUENCE_BITS), reader.take(3)
+        echo, received_code = reader.take(_SEQUENCE_BITS), reader.take(3)
+        state = buffer[0] >> 3 & 0x07
         if state > max(RobotState):
             raise FrameError(f"Robot state {state} is not known.")
-        echo, received_code = reader.take(4), reader.take(3)
-        row = np.empty(3)
-        self._quantiser.take(reader, segment, row, _SEGMENT_BITS, measured=True)
-        reader.finish()
+        rows = self._take_rows(
+            reader.take(COMPACT_TELEMETRY_BITS),
+            limb,
+            self._schema.compact_telemetry[limb],
+        )
         received = self._counters.received(received_code, 3, time_ns)
         return TelemetryFrame(
-            sequence=self._counters.sequence(code, 4, time_ns, telemetry=True),
+            sequence=self._counters.sequence(
+                code, _TELEMETRY_SEQUENCE_BITS, time_ns, telemetry=True
+            ),
             generated_ns=time_ns,
             robot=self._robot_id,
             limb=limb,
             epoch=self._counters.epoch(epoch),
             state=RobotState(state),
-            coordinates=self._remember(self._measured[limb], limb, segment, row),
+            coordinates=rows,
             tension=None,
-            echo_sequence=self._counters.echo(echo, 4) if received > 0 else -1,
+            echo_sequence=(
+                self._counters.echo(echo, _SEQUENCE_BITS) if received > 0 else -1
+            ),
             echo_hold_ms=math.nan,
             received=received,
         )
 
-    def _remember(
-        self, rows: FloatArray, limb: int, segment: int, row: FloatArray
+    def _take_rows(
+        self, value: int, limb: int, parts: tuple[PartLayout, ...]
     ) -> FloatArray:
-        rows[segment - self._quantiser.segment_start[limb]] = row
-        return rows.copy()
+        value, turn = divmod(value, len(parts))
+        part = parts[turn]
+        (codes,) = unpack_codes([part.layout], value)
+        rows = np.full((self._schema.segments(limb), 3), np.nan)
+        rows[part.first : part.first + len(part.layout.bends)] = part.layout.rows(codes)
+        return rows
+
+
+def _known(time_ns: int, epoch: int) -> bytes:
+    return coarse_time(time_ns) + bytes([epoch])

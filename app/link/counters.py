@@ -1,5 +1,7 @@
 """Counters of a few bits back to whole numbers, by what was heard and sent before."""
 
+import copy
+
 from app.link.packing import unwrap
 
 __all__ = ["Counters"]
@@ -62,6 +64,10 @@ class Counters:
         self._sent = -1  # newest setpoint written
         self._sent_epoch = 0
 
+    def forget_peer(self) -> None:
+        """The peer began anew: what was heard of it means nothing now."""
+        self._telemetry, self._received = _Counter(), _Counter()
+
     def note_sent(self, sequence: int, epoch: int) -> None:
         """Remember a setpoint that was written, to recognise its echo."""
         self._sent = max(self._sent, sequence)
@@ -71,6 +77,11 @@ class Counters:
         """Unwrap a frame's sequence number; see `_Counter.take`."""
         counter = self._telemetry if telemetry else self._setpoint
         return counter.take(code, bits, time_ns, least=1)
+
+    def peek(self, code: int, bits: int, time_ns: int, *, telemetry: bool) -> int:
+        """Return what `sequence` would, and remember nothing."""
+        counter = self._telemetry if telemetry else self._setpoint
+        return copy.copy(counter).take(code, bits, time_ns, least=1)
 
     def received(self, code: int, bits: int, time_ns: int) -> int:
         """Unwrap the count of frames that the robot accepted."""

@@ -23,6 +23,7 @@ from app.link.emulator_protocol import (
 )
 from app.link.endpoint import Endpoint, LinkKeys, Waiter
 from app.link.streams import stream_key
+from app.messages import Event
 from app.real_time import prefer_real_time
 
 __all__ = ["Emulator", "run_emulator"]
@@ -43,10 +44,11 @@ class Emulator:
     """A channel with settings that can be changed live and statistics; pure."""
 
     def __init__(self, link: LinkParameters, seed: int, now_ns: int) -> None:
-        """Start with a link as it is."""
+        """Start with a link as it is; its outages and trace count from now."""
         self.link = link
         self.channel = Channel(ChannelSettings.of(link), seed, now_ns)
         self._settings = EmulatorSettings(revision=-1)
+        self._preset = link.name
         self._error = ""
         self._status_ns = now_ns
         self._bits_before = (0, 0)
@@ -59,19 +61,34 @@ class Emulator:
             self.channel.submit(now_ns, direction, stream_key(packet), packet)
 
     def settle(self, now_ns: int, packet: bytes) -> None:
-        """Act on a settings packet; a wrong one changes nothing and is reported."""
+        """Act on a settings packet; a wrong one changes nothing and is reported.
+
+        The same preset again keeps the link that is in force, with its trace running
+        on and what the command line added to it.
+        """
         try:
             settings = decode_settings(packet)
-            link = load_link(settings.preset) if settings.preset else self.link
+            link = self._link_for(settings.preset)
         except (ConfigError, FrameError) as error:
             self._error = str(error)
             return
+        except OSError as error:
+            self._error = f"Link file cannot be looked up: {error}."
+            return
         self._error = ""
-        self.link = link
-        self._settings = settings
+        is_new = settings.revision != self._settings.revision
+        self.link, self._settings = link, settings
         self.channel.apply(ChannelSettings.of(link, settings.overrides), now_ns)
-        if settings.cut != self.channel.is_cut:
-            self.channel.cut(now_ns, cut=settings.cut)
+        self.channel.cut(now_ns, cut=settings.cut)
+        if is_new:
+            self.channel.outage(now_ns, round(settings.outage_s * NS_PER_S))
+
+    def _link_for(self, preset: str) -> LinkParameters:
+        if preset in {"", self._preset}:
+            return self.link
+        link = load_link(preset)
+        self._preset = preset
+        return link
 
     def note_delivered(self, lateness_ns: int) -> None:
         """Count how long after its scheduled time a packet was handed on [ns]."""
@@ -99,11 +116,11 @@ class Emulator:
         return EmulatorStatus(
             revision=self._settings.revision,
             preset=settings.name,
-            delay_ms=settings.delay_ms,
+            delay_ms=channel.delay_ms(now_ns),
             jitter_ms=settings.weather.jitter_ms,
             loss=settings.weather.residual,
-            down_bps=settings.rate_bps[Direction.DOWN],
-            up_bps=settings.rate_bps[Direction.UP],
+            down_bps=channel.rate_bps(Direction.DOWN, now_ns),
+            up_bps=channel.rate_bps(Direction.UP, now_ns),
             duplex=settings.duplex,
             mtu_bytes=settings.mtu_bytes,
             overhead_bytes=settings.overhead_bytes,
@@ -123,6 +140,8 @@ class Emulator:
             error=self._error,
             records=tuple(records[:_RECORDS_MAX]),
             records_lost=max(0, len(records) - _RECORDS_MAX),
+            turnaround_ms=settings.turnaround_ns / NS_PER_MS,
+            start_ns=channel.start_ns,
         )
 
 
@@ -143,7 +162,9 @@ def run_emulator(
     seed: int,
     stop: Callable[[], bool],
     keys: LinkKeys | None = None,
-) -> None:
+    watch: Callable[[EmulatorStatus], None] | None = None,
+    tell: Callable[[Event], None] | None = None,
+) -> EmulatorStatus:
     """Bind three endpoints and carry packets until `stop()` is true.
 
     Args:
@@ -154,6 +175,11 @@ def run_emulator(
         seed: of all that is random.
         stop: asked at least every 50 ms.
         keys: CURVE keys, needed where an address leaves this host.
+        watch: told every status, ten times a second; it must not wait.
+        tell: told why an end was refused; it must not wait.
+
+    Returns:
+        The last status, of the time of stopping.
 
     Raises:
         LinkError: an address is bad or in use, or keys are missing.
@@ -161,9 +187,10 @@ def run_emulator(
     prefer_real_time(_PRIORITY)  # before the sockets, whose threads inherit it
     clock = MonotonicClock()
     with ExitStack() as stack:
-        station = stack.enter_context(Endpoint(station_address, "bind", keys))
-        robot = stack.enter_context(Endpoint(robot_address, "bind", keys))
-        control = stack.enter_context(Endpoint(control_address, "bind", keys))
+        station, robot, control = (
+            stack.enter_context(Endpoint(address, "bind", keys))
+            for address in (station_address, robot_address, control_address)
+        )
         waiter = Waiter([station, robot, control])
         emulator = Emulator(link, seed, clock.now_ns())
         gc.collect()
@@ -185,11 +212,25 @@ def run_emulator(
                 emulator.note_delivered(clock.now_ns() - delivery.due_ns)
             now_ns = clock.now_ns()
             if now_ns >= status_ns:
-                control.send(encode_status(emulator.status(now_ns)))
+                status = emulator.status(now_ns)
+                control.send(encode_status(status))
+                if watch is not None:
+                    watch(status)
+                _pass_on((station, robot, control), tell)
                 status_ns = max(status_ns + _STATUS_NS, now_ns)
             next_ns = emulator.channel.next_due_ns()
             due_ns = min(status_ns, now_ns + _IDLE_NS, next_ns or status_ns)
             _wait(clock, waiter, due_ns)
+        return emulator.status(clock.now_ns())
+
+
+def _pass_on(
+    endpoints: tuple[Endpoint, ...], tell: Callable[[Event], None] | None
+) -> None:
+    for endpoint in endpoints:
+        for event in endpoint.events():
+            if tell is not None:
+                tell(event)
 
 
 def _wait(clock: MonotonicClock, waiter: Waiter, due_ns: int) -> None:

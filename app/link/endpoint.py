@@ -1,51 +1,64 @@
 """Sockets between the processes: the only module that knows ZeroMQ.
 
-An endpoint is one end of a two-way stream of whole packets. It never blocks on
-sending, keeps only a few packets, and forgets what a vanished peer did not take: old
-commands are worth nothing. ipc:// and loopback tcp:// need no keys; any other address
-needs CURVE keys, and a peer whose key is not listed is refused before a byte passes.
+An endpoint is one end of a two-way stream of whole packets. The end that binds serves
+several peers: it takes from each in turn and sends to all; the end that connects has
+the one that binds. It never blocks on sending, keeps only a few packets, and forgets
+what a vanished peer did not take: old commands are worth nothing. ipc:// and loopback
+tcp:// need no keys; any other address needs CURVE keys, and a peer whose key is not
+listed is refused before a byte passes. What is refused is told by `Endpoint.events`.
 """
 
 import errno
-import ipaddress
-import os
-import re
-import socket
+import secrets
 import time
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
 import zmq
-import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
+from zmq.utils.monitor import parse_monitor_message
 
+from app.clock import NS_PER_MS
 from app.errors import LinkError
+from app.link.address import (
+    SocketFile,
+    busy_message,
+    leaves_host,
+    refuse_live_ipc,
+)
+from app.link.keys import AllowList, LinkKeys, load_keys, write_pair
+from app.link.peers import PeerTable, Received, newest_of_each
+from app.link.refusals import (
+    Refusals,
+    flood,
+    forged,
+    no_keys,
+    other_language,
+    refused_there,
+    revoked_key,
+    unknown_key,
+)
+from app.messages import Event
 
-__all__ = ["Endpoint", "LinkKeys", "Waiter", "load_keys", "make_keys"]
+__all__ = ["Endpoint", "LinkKeys", "Received", "Waiter", "load_keys", "make_keys"]
 
 _HIGH_WATER_PACKETS = 64
 _DRAIN_PACKETS = 256  # taken in one call, so that a flood cannot hold a loop
-_PUBLIC, _SECRET = ".key", ".key_secret"
-
-
-@dataclass(frozen=True)
-class LinkKeys:
-    """CURVE keys of one end, Z85 text.
-
-    Attributes:
-        public: this end's public key.
-        secret: this end's secret key.
-        server: public key of the end that binds; its own for that end.
-        allowed: public keys of the ends that may connect, where this one binds.
-    """
-
-    public: bytes
-    secret: bytes
-    server: bytes
-    allowed: frozenset[bytes] = frozenset()
+_PEER_PACKETS = 64  # handed on of one peer in one call, the newest
+_PACKET_BYTES_MAX = 1 << 16  # at the end that binds; the emulator's status is longer
+_HANDSHAKE_MS = 5000
+_LOOK_NS = 200 * NS_PER_MS  # between looks at the key folder and the monitor
+_MONITOR_EVENTS_MAX = 64  # taken in one look
+_DOMAIN = "limblink"
+_CRYPTOGRAPHIC = 0x11000001  # ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC
+_FAILED = (
+    zmq.Event.HANDSHAKE_FAILED_NO_DETAIL
+    | zmq.Event.HANDSHAKE_FAILED_PROTOCOL
+    | zmq.Event.HANDSHAKE_FAILED_AUTH
+)
 
 
 def make_keys(folder: Path, name: str) -> Path:
@@ -55,124 +68,25 @@ def make_keys(folder: Path, name: str) -> Path:
         The file with the public key, which is to be copied to the peer's folder.
 
     Raises:
-        LinkError: the pair exists, or cannot be written.
+        LinkError: the name is not valid, the pair exists, or cannot be written.
     """
-    public = folder / f"{name}{_PUBLIC}"
-    secret = folder / f"{name}{_SECRET}"
-    if public.exists() or secret.exists():
-        raise LinkError(
-            f"Keys called {name!r} are in {folder} already. Remove both files first, "
-            "or choose another name."
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        before = os.umask(0o077)
-        try:
-            zmq.auth.create_certificates(str(folder), name)
-        finally:
-            os.umask(before)
-    except OSError as error:
-        raise LinkError(f"Keys cannot be written to {folder}: {error}.") from error
-    return public
+    return write_pair(folder, name, *zmq.curve_keypair())
 
 
-def _load_certificate(path: Path) -> tuple[bytes, bytes | None]:
-    try:
-        return zmq.auth.load_certificate(str(path))
-    except (OSError, ValueError) as error:
-        raise LinkError(
-            f"Key file {path} cannot be used: {error}. Make keys with `limblink "
-            "keys`, and copy the peer's .key file into the same folder."
-        ) from error
+class _KeyCheck:
+    """Answers the authenticator, in its thread, and notes whom it refused."""
 
-
-def load_keys(folder: Path, name: str, server: str) -> LinkKeys:
-    """Load this end's pair and the public keys of its peers from a folder.
-
-    Args:
-        folder: holds `name.key_secret`, `server.key` and the .key files of all who
-            may connect.
-        name: this end's pair.
-        server: name of the end that binds.
-
-    Raises:
-        LinkError: a file is missing or no key file.
-    """
-    public, secret = _load_certificate(folder / f"{name}{_SECRET}")
-    if secret is None:
-        raise LinkError(f"{folder / name}{_SECRET} holds no secret key. Make it anew.")
-    allowed = {
-        _load_certificate(path)[0]
-        for path in sorted(folder.glob(f"*{_PUBLIC}"))
-        if path.stem != server
-    }
-    return LinkKeys(
-        public=public,
-        secret=secret,
-        server=_load_certificate(folder / f"{server}{_PUBLIC}")[0],
-        allowed=frozenset(allowed),
-    )
-
-
-class _AllowedKeys:
-    """Tells the authenticator whether a client's key is listed."""
-
-    def __init__(self, allowed: frozenset[bytes]) -> None:
+    def __init__(self, allowed: AllowList) -> None:
         self._allowed = allowed
+        self.refused: deque[bytes] = deque(maxlen=_MONITOR_EVENTS_MAX)
 
     def callback(self, _domain: str, key: bytes) -> bool:
         """Answer for a key in Z85, the form in which the authenticator asks."""
-        return key in self._allowed
-
-
-def _needs_keys(address: str) -> bool:
-    """Check the address; True where it leaves this host.
-
-    Raises:
-        LinkError: it is no address that can be used.
-    """
-    if address.startswith("ipc://"):
-        path = address.removeprefix("ipc://")
-        if not path or len(path.encode()) > 107:
-            raise LinkError(
-                f"Address {address!r}: an ipc path has 1 to 107 bytes; shorten it."
-            )
-        return False
-    match = re.fullmatch(r"tcp://(\[[0-9a-fA-F:]+\]|[^:/\s]+):(\d{1,5}|\*)", address)
-    port = match.group(2) if match else ""
-    if match is None or (port != "*" and not 0 < int(port) <= 65535):
-        raise LinkError(
-            f"Address {address!r} is not valid. Write tcp://HOST:PORT with PORT "
-            "1..65535, as tcp://127.0.0.1:5601, or ipc:///path/of/a/socket."
-        )
-    host = match.group(1).strip("[]")
-    if host == "localhost":
-        return False
-    try:
-        return not ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return True
-
-
-def _refuse_live_ipc(address: str) -> None:
-    """Refuse to bind where someone listens: ZeroMQ would take the path over."""
-    path = address.removeprefix("ipc://")
-    if path.startswith("@") or not Path(path).exists():
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(0.2)
-        try:
-            probe.connect(path)
-        except OSError:
-            return
-    raise LinkError(_busy(address))
-
-
-def _busy(address: str) -> str:
-    return (
-        f"Address {address} is in use by another process. End that process (another "
-        "limblink session?) or choose another address."
-    )
+        self._allowed.refresh()
+        allowed = self._allowed.allows(key)
+        if not allowed:
+            self.refused.append(key)
+        return allowed
 
 
 class Endpoint:
@@ -188,30 +102,40 @@ class Endpoint:
 
         Args:
             address: "ipc://PATH" or "tcp://HOST:PORT"; PORT may be * where it binds.
-            role: which end opens the address.
+            role: which end opens the address; the one that binds serves several.
             keys: needed where the address leaves this host; used wherever given.
 
         Raises:
-            LinkError: the address is bad or in use, or keys are missing.
+            LinkError: the address is bad or in use, or keys are missing or wrong.
         """
-        if _needs_keys(address) and keys is None:
+        if leaves_host(address) and keys is None:
             raise LinkError(
                 f"Address {address} can be reached from other hosts, so keys are "
-                "needed. Make them with `limblink keys` and name their folder "
+                "needed. Make them with `limblink keys new` and name their folder "
                 "with --keys, or use tcp://127.0.0.1:PORT or ipc://PATH."
             )
+        self._named = address
+        self._binds = role == "bind"
+        self._keys = keys
+        self._allowed = AllowList(keys) if keys is not None and self._binds else None
+        self._check = _KeyCheck(self._allowed) if self._allowed is not None else None
         self._authenticator: ThreadAuthenticator | None = None
+        self._peers = PeerTable()
+        self._refusals = Refusals()
+        self._looked_ns = time.monotonic_ns()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._socket = self._context.socket(zmq.DEALER)
+        self._socket = self._context.socket(zmq.ROUTER if self._binds else zmq.DEALER)
+        self._monitor: zmq.Socket[bytes] | None = None
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
+        self._file: SocketFile | None = None
         self._closed = False
         try:
-            self._open(address, role, keys)
+            self._open(address)
         except zmq.ZMQError as error:
             self.close()
             if error.errno in {errno.EADDRINUSE, zmq.EADDRINUSE}:
-                raise LinkError(_busy(address)) from error
+                raise LinkError(busy_message(address)) from error
             raise LinkError(
                 f"Address {address} cannot be opened ({role}): {error}. Check that the "
                 "host, the port or the folder of the path exists and is yours."
@@ -220,38 +144,64 @@ class Endpoint:
             self.close()
             raise
 
-    def _open(self, address: str, role: str, keys: LinkKeys | None) -> None:
-        self._socket.setsockopt(zmq.LINGER, 0)
-        self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER_PACKETS)
-        self._socket.setsockopt(zmq.RCVHWM, _HIGH_WATER_PACKETS)
-        self._socket.setsockopt(zmq.IMMEDIATE, 1)
-        self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
-        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
-        self._socket.setsockopt(zmq.IPV6, int("[" in address))
+    def _open(self, address: str) -> None:
+        set_option = self._socket.setsockopt
+        set_option(zmq.LINGER, 0)
+        set_option(zmq.SNDHWM, _HIGH_WATER_PACKETS)
+        # more than is handed on, so that a flood shows
+        set_option(zmq.RCVHWM, 2 * _HIGH_WATER_PACKETS)
+        set_option(zmq.IMMEDIATE, 1)
+        set_option(zmq.RECONNECT_IVL, 50)
+        set_option(zmq.RECONNECT_IVL_MAX, 500)
+        set_option(zmq.HANDSHAKE_IVL, _HANDSHAKE_MS)
+        set_option(zmq.IPV6, int("[" in address))
         if not address.startswith("ipc://"):
             # A host that loses power sends no goodbye: notice it within 1.5 s.
-            self._socket.setsockopt(zmq.HEARTBEAT_IVL, 500)
-            self._socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 1500)
-        if keys is not None:
-            self._secure(role, keys)
-        if role == "bind":
+            set_option(zmq.HEARTBEAT_IVL, 500)
+            set_option(zmq.HEARTBEAT_TIMEOUT, 1500)
+        self._monitor = self._socket.get_monitor_socket(_FAILED)
+        if self._binds:
+            set_option(zmq.MAXMSGSIZE, _PACKET_BYTES_MAX)
+            set_option(zmq.ROUTER_MANDATORY, 1)  # a peer that is gone is an error
+            set_option(zmq.ROUTER_HANDOVER, 1)  # the new connection of a peer counts
+            self._serve_keys()
             if address.startswith("ipc://"):
-                _refuse_live_ipc(address)
+                refuse_live_ipc(address)
             self._socket.bind(address)
-        else:
-            self._socket.connect(address)
+            self._file = SocketFile(address)
+            return
+        # Nobody can guess it, so nobody can take over this end's connection.
+        set_option(zmq.ROUTING_ID, b"L" + secrets.token_bytes(15))
+        set_option(zmq.PROBE_ROUTER, 1)  # an empty packet introduces this end
+        self._present_keys()
+        self._socket.connect(address)
 
-    def _secure(self, role: str, keys: LinkKeys) -> None:
+    def _present_keys(self) -> None:
+        keys = self._keys
+        if keys is None:
+            return
+        if zmq.curve_public(keys.secret) != keys.public:
+            raise LinkError(
+                f"The two halves of key {keys.public.decode()} do not belong together. "
+                "Remove both files and make them anew with `limblink keys new NAME`."
+            )
         self._socket.setsockopt(zmq.CURVE_PUBLICKEY, keys.public)
         self._socket.setsockopt(zmq.CURVE_SECRETKEY, keys.secret)
-        if role == "connect":
+        if not self._binds:
             self._socket.setsockopt(zmq.CURVE_SERVERKEY, keys.server)
+
+    def _serve_keys(self) -> None:
+        if self._check is None:
             return
+        self._present_keys()
         self._socket.setsockopt(zmq.CURVE_SERVER, 1)
+        # Without an authenticator nobody is let in, rather than everybody.
+        self._socket.setsockopt(zmq.ZAP_DOMAIN, _DOMAIN.encode())
+        self._socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
         self._authenticator = ThreadAuthenticator(self._context)
         self._authenticator.start()
         self._authenticator.configure_curve_callback(
-            credentials_provider=_AllowedKeys(keys.allowed)
+            domain=_DOMAIN, credentials_provider=self._check
         )
 
     @property
@@ -260,11 +210,43 @@ class Endpoint:
         raw = self._socket.getsockopt(zmq.LAST_ENDPOINT)
         return raw.rstrip(b"\0").decode() if isinstance(raw, bytes) else ""
 
+    @property
+    def peers(self) -> tuple[int, ...]:
+        """Numbers of the peers that are connected and have been heard."""
+        return tuple(number for _, _, number in self._peers.connected())
+
+    def key_name(self, peer: int) -> str:
+        """Return the name of a peer's key, "" where there is none."""
+        key = self._peers.key(peer)
+        return self._allowed.name(key) if key and self._allowed is not None else ""
+
     def send(self, packet: bytes) -> bool:
-        """Hand a packet over; False where no peer is there to take it."""
+        """Hand a packet to every peer; False where nobody is there to take it."""
+        if not self._binds:
+            try:
+                self._socket.send(packet, zmq.DONTWAIT)
+            except zmq.Again:
+                return False
+            return True
+        taken = False
+        for routing_id, key, _ in self._peers.connected():
+            if self._allows(key):
+                taken = self._send_to(routing_id, packet) or taken
+        return taken
+
+    def _send_to(self, routing_id: bytes, packet: bytes, *, again: bool = True) -> bool:
         try:
-            self._socket.send(packet, zmq.DONTWAIT)
+            self._socket.send_multipart([routing_id, packet], zmq.DONTWAIT)
         except zmq.Again:
+            if not again:
+                return False  # it does not read; the others do
+            # What it has read is noticed by asking, not by sending.
+            self._socket.getsockopt(zmq.EVENTS)
+            return self._send_to(routing_id, packet, again=False)
+        except zmq.ZMQError as error:
+            if error.errno != zmq.EHOSTUNREACH:
+                raise
+            self._peers.lost(routing_id)
             return False
         return True
 
@@ -275,25 +257,122 @@ class Endpoint:
             timeout_ms: longest wait [ms]; 0 = do not wait.
 
         Returns:
-            (time of reception [ns], packet), oldest first; at most 256.
+            (time of reception [ns], packet), oldest first; at most 256, and at the end
+            that binds at most 64 of a peer, its newest. Empty packets only introduce
+            a peer and are not handed on.
         """
-        if timeout_ms > 0.0 and not self._poller.poll(max(1, round(timeout_ms))):
-            return []
-        packets: list[tuple[int, bytes]] = []
-        while len(packets) < _DRAIN_PACKETS:
+        return [
+            (received.time_ns, received.packet)
+            for received in self.receive_from(timeout_ms)
+        ]
+
+    def receive_from(self, timeout_ms: float = 0.0) -> list[Received]:
+        """Do what `receive` does, and tell which peer each packet came from."""
+        deadline_ns = time.monotonic_ns() + round(timeout_ms * NS_PER_MS)
+        packets: list[Received] = []
+        while True:
+            left_ms = (deadline_ns - time.monotonic_ns()) / NS_PER_MS
+            if left_ms > 0.0 and not self._poller.poll(max(1, round(left_ms))):
+                break
+            packets = self._drain()
+            if packets or left_ms <= 0.0:
+                break
+        if time.monotonic_ns() - self._looked_ns > _LOOK_NS:
+            self._look()
+        return packets
+
+    def _drain(self) -> list[Received]:
+        packets: list[Received] = []
+        for _ in range(_DRAIN_PACKETS):
             try:
-                packet = self._socket.recv(zmq.DONTWAIT)
+                parts = self._socket.recv_multipart(zmq.DONTWAIT, copy=False)
             except zmq.Again:
                 break
-            packets.append((time.monotonic_ns(), packet))
-        return packets
+            received = self._admit(parts, time.monotonic_ns())
+            if received is not None:
+                packets.append(received)
+        if not self._binds:
+            return packets
+        kept, flooding = newest_of_each(packets, _PEER_PACKETS)
+        for peer in flooding:
+            self._refusals.note(f"{self._who(peer)} {flood()}")
+        return kept
+
+    def _admit(self, parts: "list[zmq.Frame]", now_ns: int) -> Received | None:
+        """Return the packet of a message, None where it is none for us."""
+        if not self._binds:
+            whole = len(parts) == 1 and len(parts[0]) > 0
+            return Received(now_ns, parts[0].bytes, 0) if whole else None
+        key = b""
+        if self._allowed is not None:
+            key = str(parts[-1].get("User-Id")).encode()
+        if not self._allows(key):
+            self._refuse_key(key)
+            return None
+        if len(parts) != 2:
+            self._refusals.note(
+                f"A message of {len(parts) - 1} parts was dropped: packets have one. "
+                "Connect limblink, or another DEALER socket that sends single frames."
+            )
+            return None
+        peer = self._peers.heard(parts[0].bytes, key)
+        return Received(now_ns, parts[1].bytes, peer) if len(parts[1]) else None
+
+    def _allows(self, key: bytes) -> bool:
+        return self._allowed is None or self._allowed.allows(key)
+
+    def _who(self, peer: int) -> str:
+        name = self.key_name(peer)
+        return f"Peer {peer}" + (f" ({name})" if name else "")
+
+    def events(self) -> list[Event]:
+        """Return what was refused since the last call; each kind once in 5 s."""
+        self._look()
+        return self._refusals.events(time.monotonic_ns())
+
+    def _look(self) -> None:
+        """Look at the key folder and at what the socket refused."""
+        self._looked_ns = time.monotonic_ns()
+        if self._allowed is not None:
+            self._allowed.refresh()
+        while self._check is not None and self._check.refused:
+            self._refuse_key(self._check.refused.popleft())
+        for _ in range(_MONITOR_EVENTS_MAX):
+            if self._monitor is None or not self._monitor.poll(0):
+                break
+            told = parse_monitor_message(self._monitor.recv_multipart())
+            text = self._explain(zmq.Event(told["event"]), int(told["value"]))
+            if text:
+                self._refusals.note(f"{self._named}: {text}")
+
+    def _refuse_key(self, key: bytes) -> None:
+        name = self._allowed.revoked(key) if self._allowed is not None else ""
+        text = revoked_key(name) if name else unknown_key(key)
+        self._refusals.note(f"{self._named}: {text}")
+
+    def _explain(self, event: zmq.Event, value: int) -> str:
+        """Say what a failed handshake means and what to do; "" where it is told."""
+        refused = event == zmq.Event.HANDSHAKE_FAILED_AUTH
+        if not self._binds:
+            own = self._keys.public if refused and self._keys else b""
+            return refused_there(own)
+        if refused:
+            return ""  # told with its key already
+        if event == zmq.Event.HANDSHAKE_FAILED_PROTOCOL and self._keys is not None:
+            return forged() if value == _CRYPTOGRAPHIC else no_keys()
+        return other_language()
 
     def close(self) -> None:
         """Close the socket and its threads; any further call does nothing."""
         if self._closed:
             return
         self._closed = True
+        if self._monitor is not None:
+            self._socket.disable_monitor()
+            self._monitor.close(linger=0)
         self._socket.close(linger=0)
+        if self._file is not None:
+            self._file.remove()
         if self._authenticator is not None:
             self._authenticator.stop()
         self._context.term()

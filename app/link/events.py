@@ -40,6 +40,7 @@ class LinkEvents:
         self._emulator: bool | None = None
         self._link: tuple[str, bool] | None = None
         self._error = ""
+        self._plan = ""
         self._malformed = 0
         self._malformed_ns: int | None = None
 
@@ -61,6 +62,23 @@ class LinkEvents:
             self._robot_state = state
             severity, text = _ROBOT_STATES[state]
             self._say(now_ns, severity, "robot", text)
+
+    def plan(self, now_ns: int, words: str) -> None:
+        """What is sent on the link was planned, perhaps anew."""
+        if words != self._plan:
+            self._plan = words
+            self._say(now_ns, Severity.INFO, "link", words)
+
+    def session(self, now_ns: int, *, first: bool) -> None:
+        """The robot told a session that is new to this side."""
+        if not first:
+            self._say(
+                now_ns,
+                Severity.WARNING,
+                "robot",
+                "The robot began anew: it is disarmed. Arm it again to drive.",
+            )
+        self._robot_state = None
 
     def silence(self, now_ns: int, silent_ns: int) -> None:
         """No telemetry came for longer than the link explains."""

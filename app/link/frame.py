@@ -1,24 +1,29 @@
 """Setpoint and telemetry frames, and the codec between them and bytes.
 
-A frame is written in the `full` profile (`app.link.full`) or, where the link takes only
-the smallest packets, in the `compact` one (`app.link.compact`). Its first byte is the
-stream key: it names kind and limb (or segment), so that the channel, which knows no
-more of a frame than that, can let a stream's newer frame replace its older one and
-mode frames go first.
+A frame is written in the packed profile (`app.link.packed` for setpoints,
+`app.link.packed_telemetry`) or, where the link takes only the smallest packets, in the
+compact one (`app.link.compact`). Its first byte is the stream key: it names kind and
+limb, so that the channel, which knows no more of a frame than that, can let a stream's
+newer frame replace its older one and urgent frames go first.
 """
-
-from itertools import pairwise
 
 from app.errors import FrameError
 from app.link.compact import CompactProfile
 from app.link.counters import Counters
-from app.link.full import FullProfile
-from app.link.packing import Quantiser
-from app.link.records import SetpointFrame, TelemetryFrame
+from app.link.hello import HELLO_BYTES, Hello
+from app.link.packed import PackedSetpoints
+from app.link.packed_telemetry import PackedTelemetry
+from app.link.records import WHOLE_ROBOT, HelloFrame, SetpointFrame, TelemetryFrame
+from app.link.schema import Grade, Schema
+from app.link.seal import Seal
+from app.link.sections import PLAN_BYTES
+from app.link.senders import Senders
 from app.link.streams import (
     COMPACT_BYTES,
     URGENT_KEY_END,
+    Kind,
     Profile,
+    lane,
     profile_of,
     stream_key,
 )
@@ -27,63 +32,96 @@ from models.robot import RobotModel
 
 __all__ = [
     "URGENT_KEY_END",
+    "WHOLE_ROBOT",
     "Codec",
+    "Grade",
+    "HelloFrame",
     "Profile",
     "SetpointFrame",
     "TelemetryFrame",
+    "lane",
     "profile_of",
     "stream_key",
 ]
 
-_TENSION_MARGIN = 1.25  # measured tension may exceed what the winch can hold
+_LEAST_BYTES, _MOST_BYTES = 8, 512
+_SESSION_END = 1 << 32
+_HELLO_KEYS = (Kind.HELLO.value, Kind.COMPACT_HELLO.value)
+
+Frame = SetpointFrame | TelemetryFrame | HelloFrame
 
 
 class Codec:
     """Frames of one robot to bytes and back, for one side of the link.
 
-    Both profiles are always read; `profile` says which one is written. The codec
-    remembers what it needs to unwrap counters and to put segments together, so each
-    side keeps one for as long as it runs. A frame decoded twice has the same sequence
-    number twice.
+    Both profiles are always read; `profile` says which one is written, `grade` with
+    which resolution. The codec remembers what it needs to unwrap counters and for
+    delta frames, so each side keeps one for as long as it runs. A frame decoded twice
+    has the same sequence number twice.
     """
 
-    def __init__(self, model: RobotModel, robot_id: int, mtu_bytes: int) -> None:
+    def __init__(
+        self, model: RobotModel, robot_id: int, mtu_bytes: int, session: int = 0
+    ) -> None:
         """Choose the profile that fits.
 
         Args:
             model: the robot; both sides must have the same.
             robot_id: 0..255, so that no other robot obeys.
             mtu_bytes: largest packet of the link; at least 8.
+            session: the robot's, 0 where it is not known or there is none.
 
         Raises:
             FrameError: the MTU, the robot's number or its size is out of range.
         """
-        limbs = int(model.tip_speed_limit.size)
         if not 0 <= robot_id <= 255:
             raise FrameError(f"Robot number {robot_id}: must be 0..255.")
-        if limbs > 8 or model.segment_length.size > 64:
-            raise FrameError(
-                f"Robot has {limbs} limbs, {model.segment_length.size} segments: "
-                "frames take at most 8 and 64."
-            )
         self.robot_id = robot_id
         self.mtu_bytes = mtu_bytes
-        self.profile = Profile.FULL
-        self._limbs = limbs
-        self._quantiser = Quantiser(model)
+        self.profile = Profile.PACKED
+        self.schema = Schema(model)
+        self._seal = Seal(self.schema.digest, robot_id)
         self._counters = Counters()
-        tension_limit = [
-            [
-                _TENSION_MARGIN * float(value)
-                for value in model.tendon_tension_limit[start:stop]
-            ]
-            for start, stop in pairwise(int(k) for k in model.limb_tendon_start)
-        ]
-        self._full = FullProfile(
-            robot_id, self._quantiser, self._counters, tension_limit
+        self._senders = Senders()
+        self._setpoints = PackedSetpoints(robot_id, self.schema, self._seal)
+        self._telemetry = PackedTelemetry(
+            robot_id, self.schema, self._seal, self._counters
         )
-        self._compact = CompactProfile(robot_id, self._quantiser, self._counters)
+        self._compact = CompactProfile(
+            robot_id, self.schema, self._seal, self._counters
+        )
+        self._hello = Hello(robot_id, self.schema.digest, self._seal)
+        self.bind(session)
         self.set_mtu(mtu_bytes)
+
+    # -- settings ------------------------------------------------------------------
+
+    @property
+    def session(self) -> int:
+        """The robot's session that frames are bound to; 0 = not known."""
+        return self._seal.session
+
+    def bind(self, session: int) -> None:
+        """Bind all frames to a session of the robot; what was acknowledged is void.
+
+        Raises:
+            FrameError: it is not 0..2^32 - 1.
+        """
+        if not 0 <= session < _SESSION_END:
+            raise FrameError(f"Session {session}: must be 0..{_SESSION_END - 1}.")
+        if session != self._seal.session:
+            self._setpoints.sent.clear()
+            self._counters.forget_peer()
+        self._seal.bind(session)
+
+    @property
+    def grade(self) -> Grade:
+        """Resolution of the packed frames that are written."""
+        return self._setpoints.grade
+
+    @grade.setter
+    def grade(self, grade: Grade) -> None:
+        self._setpoints.grade = self._telemetry.grade = grade
 
     def set_mtu(self, mtu_bytes: int) -> None:
         """Take up another MTU, and the fullest profile that fits it.
@@ -96,77 +134,134 @@ class Codec:
                 f"MTU {mtu_bytes} bytes: frames need at least {COMPACT_BYTES}."
             )
         self.mtu_bytes = mtu_bytes
-        largest = max(
-            max(
-                self._full.setpoint_bytes(limb),
-                self._full.telemetry_bytes(limb, tension=False),
-            )
-            for limb in range(self._limbs)
+        packed = max(map(self.packed_bytes, self.schema.all_limbs)) <= mtu_bytes
+        self.profile = Profile.PACKED if packed else Profile.COMPACT
+
+    def packed_bytes(self, limb: int) -> int:
+        """Length of the longest packed frame that one limb needs [bytes]."""
+        return max(
+            HELLO_BYTES,
+            self._setpoints.frame_bytes((limb,), Grade.FINE) + PLAN_BYTES,
+            self._telemetry.frame_bytes((limb,), Grade.FINE, tension=False),
         )
-        self.profile = Profile.FULL if largest <= mtu_bytes else Profile.COMPACT
 
     def parts(self, limb: int) -> int:
         """Frames that it takes to tell a whole limb in the present profile."""
-        return 1 if self.profile is Profile.FULL else self._compact.parts(limb)
+        return 1 if self.profile is Profile.PACKED else self._compact.parts(limb)
 
     def frame_bytes(
-        self, limb: int, *, telemetry: bool = False, tension: bool = False
+        self,
+        limb: int = WHOLE_ROBOT,
+        *,
+        telemetry: bool = False,
+        tension: bool = False,
     ) -> int:
-        """Return the length of a limb's setpoint or telemetry frame [bytes]."""
+        """Return the length of a setpoint (full) or telemetry frame [bytes].
+
+        Args:
+            limb: index of the limb, or WHOLE_ROBOT.
+            telemetry: of telemetry.
+            tension: with tensions.
+        """
         if self.profile is Profile.COMPACT:
             return COMPACT_BYTES
+        limbs = self.schema.all_limbs if limb == WHOLE_ROBOT else (limb,)
         if telemetry:
-            return self._full.telemetry_bytes(limb, tension=tension)
-        return self._full.setpoint_bytes(limb)
+            return self._telemetry.frame_bytes(limbs, self.grade, tension=tension)
+        return self._setpoints.frame_bytes(limbs, self.grade)
 
-    def encode(self, frame: SetpointFrame | TelemetryFrame) -> bytes:
+    def acknowledge(self, sequence: int) -> None:
+        """The peer is known to have accepted this setpoint: deltas may start there."""
+        self._setpoints.sent.acknowledge(sequence)
+
+    def setpoint_bytes(self, limbs: tuple[int, ...], grade: Grade) -> int:
+        """Return the length of a full packed setpoint of these limbs [bytes]."""
+        return self._setpoints.frame_bytes(limbs, grade)
+
+    def telemetry_bytes(self, limbs: tuple[int, ...], grade: Grade) -> int:
+        """Return the length of packed telemetry of these limbs, no tensions [bytes]."""
+        return self._telemetry.frame_bytes(limbs, grade, tension=False)
+
+    def has_base(self, sequence: int) -> bool:
+        """Tell whether a frame with this number could be written as a delta."""
+        return self._setpoints.sent.usable(sequence, self.grade) is not None
+
+    # -- out -----------------------------------------------------------------------
+
+    def encode(self, frame: Frame) -> bytes:
         """Write a frame in the present profile.
 
-        In the compact profile each call for a limb writes its next segment in turn.
-        Tensions are left out where they do not fit the MTU.
+        A packed setpoint of the whole robot is written as a delta from the newest
+        state that was acknowledged where that is shorter. In the compact profile each
+        call for a limb writes its next part in turn. Tensions are left out where they
+        do not fit the MTU.
 
         Raises:
             FrameError: wrong robot, limb or shape, or a value that is not finite.
         """
         if frame.robot != self.robot_id:
             raise FrameError(f"Frame is for robot {frame.robot}, not {self.robot_id}.")
-        if not 0 <= frame.limb < self._limbs:
-            raise FrameError(f"No limb {frame.limb}: 0..{self._limbs - 1}.")
+        compact = self.profile is Profile.COMPACT
+        if isinstance(frame, HelloFrame):
+            return self._hello.write(frame, compact=compact)
         if isinstance(frame, TelemetryFrame):
             self._check_shape(frame)
-            if self.profile is Profile.COMPACT:
+            if compact:
                 return self._compact.write_telemetry(frame)
-            length = self._full.telemetry_bytes(frame.limb, tension=True)
-            return self._full.write_telemetry(
-                frame, with_tension=length <= self.mtu_bytes
-            )
-        if frame.mode is StationMode.ARMED:
-            self._check_shape(frame)
+            return self._telemetry.write(frame, self.mtu_bytes)
         self._counters.note_sent(frame.sequence, frame.epoch)
-        if self.profile is Profile.COMPACT:
+        if frame.mode is not StationMode.ARMED or frame.announces:
+            writer = self._compact if compact else self._setpoints
+            return writer.write_mode(frame)
+        self._check_shape(frame)
+        if compact:
             return self._compact.write_setpoint(frame)
-        return self._full.write_setpoint(frame)
+        return self._setpoints.write_setpoint(frame)
 
     def _check_shape(self, frame: SetpointFrame | TelemetryFrame) -> None:
-        expected = (len(self._quantiser.segments(frame.limb)), 3)
-        if frame.coordinates.shape != expected:
+        limb = frame.limb
+        if not WHOLE_ROBOT <= limb < self.schema.limbs:
+            raise FrameError(f"No limb {limb}: 0..{self.schema.limbs - 1}.")
+        if limb == WHOLE_ROBOT and self.profile is Profile.COMPACT:
+            raise FrameError("A compact frame tells one limb, not the whole robot.")
+        whole = limb == WHOLE_ROBOT
+        count = self.schema.segment_start[-1] if whole else self.schema.segments(limb)
+        if frame.coordinates.shape != (count, 3):
             raise FrameError(
-                f"Limb {frame.limb} has coordinates {expected}, "
-                f"not {frame.coordinates.shape}."
+                f"Coordinates of limb {limb} are {(count, 3)}, not "
+                f"{frame.coordinates.shape}."
             )
 
-    def decode(
-        self, buffer: bytes, reference_ns: int
-    ) -> SetpointFrame | TelemetryFrame:
+    # -- in ------------------------------------------------------------------------
+
+    def decode(self, buffer: bytes, reference_ns: int, peer: int = 0) -> Frame:
         """Read a frame of either profile.
 
         Args:
             buffer: one whole packet.
-            reference_ns: the present time in the sender's clock [ns], to unwrap by.
+            reference_ns: the present time in the clock of the robot, as far as this
+                side knows it [ns], to unwrap times by.
+            peer: number of the connection it came by, to keep senders apart.
 
         Raises:
             FrameError: wrong length, CRC, robot, limb or range; nothing is changed.
         """
+        if not _LEAST_BYTES <= len(buffer) <= _MOST_BYTES:
+            raise FrameError(
+                f"Frame has {len(buffer)} bytes: {_LEAST_BYTES}..{_MOST_BYTES}."
+            )
+        key = buffer[0]
+        if key in _HELLO_KEYS:
+            return self._hello.read(buffer, reference_ns)
+        sender = self._senders.find(peer)
         if profile_of(buffer) is Profile.COMPACT:
-            return self._compact.read(buffer, reference_ns)
-        return self._full.read(buffer, reference_ns)
+            frame = self._compact.read(buffer, reference_ns, sender)
+        elif key == Kind.MODE.value or Kind.ACTIVE_LIMB.value <= key <= Kind.ALL.value:
+            frame = self._setpoints.read(buffer, reference_ns, sender)
+        elif Kind.TELEMETRY_SOME.value <= key < Kind.TELEMETRY_LIMB.value + 8:
+            frame = self._telemetry.read(buffer, reference_ns)
+        else:
+            raise FrameError(f"Frame key {key:#04x}: no such kind.")
+        if isinstance(frame, SetpointFrame) and not frame.stranger:
+            self._senders.keep(peer, sender)
+        return frame

@@ -6,6 +6,7 @@ from collections import deque
 import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_S
+from app.link.offset import ClockOffset
 
 __all__ = ["AgeMeter", "ClockOffset", "CountLoss", "RateMeter", "SequenceLoss"]
 
@@ -187,65 +188,3 @@ class AgeMeter:
             return math.nan
         index = int(np.searchsorted(spent, spent[-1] * percent / 100.0))
         return (min(index, spent.size - 1) + 1) * self._bin_ms
-
-
-class ClockOffset:
-    """The peer's clock minus ours, from exchanges; 0 while both can be the same clock.
-
-    Each exchange with round trip R whose answer seems A old (our time of reception
-    minus the peer's stamp) bounds the offset to -A .. R - A.
-    The bounds of the last minute are intersected; the offset is 0 where 0 lies within
-    them, else their middle, which the exchanges with least delay make narrow.
-    """
-
-    def __init__(self, window_ns: int = 60 * NS_PER_S) -> None:
-        """Look back over `window_ns` [ns]."""
-        self._window_ns = window_ns
-        self._bounds: deque[tuple[int, int, int]] = deque()  # (time, low, high)
-        self._offset_ns = 0
-        self._guess: tuple[int, int] | None = None  # since when, least apparent age
-        self._slack_ns = 2 * NS_PER_MS  # stamps are rounded, threads are late
-
-    def guess(self, now_ns: int, apparent_age_ns: int, delay_ns: int) -> None:
-        """Take a frame that answers nothing, before any exchange.
-
-        A wild offset is believed at once. A smaller one only where the peer has
-        answered nothing for 2 s: it may be refusing us for the time of our stamps.
-
-        Args:
-            now_ns: our time of reception [ns].
-            apparent_age_ns: `now_ns` minus the peer's stamp [ns].
-            delay_ns: one-way delay that is likely [ns].
-        """
-        if self._bounds:
-            return
-        if self._guess is None:
-            self._guess = (now_ns, apparent_age_ns)
-        first_ns, least_ns = self._guess
-        self._guess = (first_ns, min(least_ns, apparent_age_ns))
-        wild = not -NS_PER_S < apparent_age_ns < delay_ns + 3 * NS_PER_S
-        if wild or now_ns - first_ns > 2 * NS_PER_S:
-            self._offset_ns = delay_ns - self._guess[1]
-
-    def note(self, now_ns: int, apparent_age_ns: int, rtt_ns: int) -> None:
-        """Take an exchange.
-
-        Args:
-            now_ns: our time of reception [ns].
-            apparent_age_ns: `now_ns` minus the peer's stamp [ns].
-            rtt_ns: round trip, the peer's own waiting taken off [ns].
-        """
-        low = -apparent_age_ns - self._slack_ns
-        self._bounds.append((now_ns, low, low + max(rtt_ns, 0) + 2 * self._slack_ns))
-        while now_ns - self._bounds[0][0] > self._window_ns or len(self._bounds) > 128:
-            self._bounds.popleft()
-        low = max(bound[1] for bound in self._bounds)
-        high = min(bound[2] for bound in self._bounds)
-        if low > high:  # one clock was set: believe the last exchange
-            low, high = self._bounds[-1][1:]
-        self._offset_ns = 0 if low <= 0 <= high else (low + high) // 2
-
-    @property
-    def offset_ns(self) -> int:
-        """Peer's clock minus ours [ns]."""
-        return self._offset_ns

@@ -10,15 +10,15 @@ pause one frame goes, not a burst.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.link import LinkParameters
 
-__all__ = ["PaceBudget", "Pacer", "budget_for"]
+__all__ = ["PaceBudget", "Pacer", "budget_for", "use_of"]
 
-_USE = 0.8  # of the share; the rest absorbs jitter of the sender's own clock
+_USE, _USE_SLOTS_UP = 0.8, 0.9
 _STILL = 0.02  # rad: a limb at rest is served as if it moved this much
 _SLACK_NS = 2 * NS_PER_MS  # a sender polled every 1-2 ms keeps its mean rate
 _BASE_WINDOW_NS = 60 * NS_PER_S
@@ -43,6 +43,8 @@ class PaceBudget:
         limb_hz: greatest rate of frames of one limb.
         certain: the bit rate is sure, as an emulator's is; else it is an expectation,
             and the frames in flight are limited too.
+        use: part of the share that is used; the rest absorbs jitter of the sender's own
+            clock and lets queues drain.
     """
 
     bandwidth_bps: float | None = None
@@ -50,12 +52,13 @@ class PaceBudget:
     overhead_bytes: int = 0
     limb_hz: float = 50.0
     certain: bool = True
+    use: float = _USE
 
     def bytes_per_s(self) -> float | None:
         """Return the bytes, overhead included, that may go in a second."""
         if self.bandwidth_bps is None:
             return None
-        return max(_USE * self.share * self.bandwidth_bps / 8.0, 1e-3)
+        return max(self.use * self.share * self.bandwidth_bps / 8.0, 1e-3)
 
 
 def budget_for(link: LinkParameters, *, up: bool) -> PaceBudget:
@@ -64,7 +67,20 @@ def budget_for(link: LinkParameters, *, up: bool) -> PaceBudget:
         bandwidth_bps=link.up_bps if up else link.down_bps,
         share=0.5 if link.medium.duplex == "half" else 1.0,
         overhead_bytes=link.medium.overhead_bytes,
+        use=use_of(link.medium.duplex, up=up),
     )
+
+
+def use_of(duplex: str, *, up: bool) -> float:
+    """Return the part of its share that a side may use of a link.
+
+    In slots the station may fill every one: a setpoint that still waits is replaced by
+    the newer one of its limb. Telemetry has more streams, so that a queue of them must
+    be able to drain.
+    """
+    if duplex != "tdd":
+        return _USE
+    return _USE_SLOTS_UP if up else 1.0
 
 
 class Pacer:
@@ -78,6 +94,8 @@ class Pacer:
     def __init__(self, limbs: int, budget: PaceBudget) -> None:
         """Start with every limb due."""
         self.budget = budget
+        self.streams = limbs
+        """Frames that it takes to tell all limbs once."""
         self._next_ns = 0
         self._limb_sent_ns: list[int | None] = [None] * limbs
         self._interval_ns = [float(_MIN_PERIOD_NS)] * limbs
@@ -119,11 +137,20 @@ class Pacer:
         if not self._least or not self._in_flight:
             return True  # nothing is known of answers, or all were answered
         base_ns = self._least[0][1]
-        hz = self._backoff * self.budget.limb_hz * len(self._limb_sent_ns)
+        hz = self._backoff * self.budget.limb_hz * self.streams
         room = _IN_FLIGHT_SHARE * hz * base_ns / NS_PER_S + _IN_FLIGHT_MORE
         if len(self._in_flight) < room:
             return True
         return now_ns - self._in_flight[-1] >= max(_PROBE_NS, 2 * base_ns)
+
+    def _cap_ns(self) -> float:
+        # The backoff bears on the cap too: a bit rate that is known may be wrong.
+        return NS_PER_S / (self.budget.limb_hz * self._backoff)
+
+    def due(self, now_ns: int) -> bool:
+        """Return whether any limb may be told again by its own greatest rate."""
+        latest_ns = now_ns + _SLACK_NS / 2 - self._cap_ns()
+        return any(sent is None or sent <= latest_ns for sent in self._limb_sent_ns)
 
     def _first_backoff(self) -> float:
         return _START if self.budget.bandwidth_bps is None else 1.0
@@ -146,35 +173,41 @@ class Pacer:
         """Return the time expected between frames of a limb [ms]."""
         return self._interval_ns[limb] / NS_PER_MS
 
-    def choose(self, now_ns: int, change: Sequence[float]) -> int:
+    def choose(
+        self, now_ns: int, change: Sequence[float], settled: Sequence[bool] = ()
+    ) -> int:
         """Return the limb whose frame shall go now, or -1 for none.
 
         Args:
             now_ns: present time [ns].
             change: (L,) how far each limb has moved since its last frame [rad].
+            settled: (L,) the peer is known to have what would be sent, so that a limb
+                only goes where no other one has anything to tell.
         """
         if not self.ready(now_ns):
             return -1
-        # The backoff bears on the cap too: a bit rate that is known may be wrong.
-        cap_ns = NS_PER_S / (self.budget.limb_hz * self._backoff)
-        best, best_score = -1, 0.0
+        cap_ns = self._cap_ns()
+        best, best_score = -1, (False, 0.0)
         for limb, sent_ns in enumerate(self._limb_sent_ns):
             if sent_ns is None:
                 return limb
             age_ns = now_ns - sent_ns
             if age_ns + _SLACK_NS / 2 < cap_ns:
                 continue
-            score = age_ns * (_STILL + change[limb])
+            score = (
+                not (settled and settled[limb]),
+                age_ns * (_STILL + change[limb]),
+            )
             if score > best_score:
                 best, best_score = limb, score
         return best
 
-    def sent(self, now_ns: int, limb: int, size_bytes: int) -> None:
+    def sent(self, now_ns: int, limbs: Iterable[int], size_bytes: int) -> None:
         """Report a frame that went.
 
         Args:
             now_ns: when [ns].
-            limb: whose; -1 for a mode frame, which counts against the budget only.
+            limbs: whose; none for a mode frame, which counts against the budget only.
             size_bytes: its length without the link's overhead.
         """
         rate = self.budget.bytes_per_s()
@@ -186,13 +219,12 @@ class Pacer:
         if self._first_ns is None:
             self._first_ns = now_ns
         self._in_flight.append(now_ns)
-        if limb < 0:
-            return
-        last_ns = self._limb_sent_ns[limb]
-        if last_ns is not None:
-            gap_ns = max(now_ns - last_ns, _MIN_PERIOD_NS)
-            self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
-        self._limb_sent_ns[limb] = now_ns
+        for limb in limbs:
+            last_ns = self._limb_sent_ns[limb]
+            if last_ns is not None:
+                gap_ns = max(now_ns - last_ns, _MIN_PERIOD_NS)
+                self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
+            self._limb_sent_ns[limb] = now_ns
 
     def echo(self, now_ns: int, rtt_ns: int, hold_ns: int = 0) -> None:
         """Report an answer.

@@ -1,16 +1,23 @@
-"""Bits to bytes, and a limb's coordinates to integers of a few bits."""
+"""Bits to bytes and back, and numbers of a few bits to whole ones."""
 
 import math
 
-import numpy as np
-
 from app.errors import FrameError
-from models.numerics import FloatArray
-from models.robot import RobotModel
 
-__all__ = ["BitReader", "BitWriter", "Quantiser", "dequantise", "quantise", "unwrap"]
+__all__ = [
+    "BitReader",
+    "BitWriter",
+    "dequantise",
+    "period_code",
+    "period_ms",
+    "quantise",
+    "unwrap",
+    "uplink_bps",
+    "uplink_code",
+]
 
-_TELEMETRY_MARGIN = 0.25  # a limb in motion overshoots its command limits a little
+_PERIOD_CODES = 64
+_PERIOD_ZERO = 4
 
 
 class BitWriter:
@@ -35,6 +42,7 @@ class BitReader:
     """Takes fields off in the order they were put in."""
 
     def __init__(self, buffer: bytes) -> None:
+        self._buffer = buffer
         self._value = int.from_bytes(buffer, "big")
         self._left = 8 * len(buffer)
 
@@ -49,6 +57,19 @@ class BitReader:
         self._left -= bits
         return (self._value >> self._left) & ((1 << bits) - 1)
 
+    def rest(self) -> bytes:
+        """Return the whole bytes that are left, after the filling of the present one.
+
+        Raises:
+            FrameError: a bit of the filling is set.
+        """
+        filling = self._left % 8
+        if self.take(filling):
+            raise FrameError("Frame has set bits beyond its fields.")
+        size = self._left // 8
+        self._left = 0
+        return self._buffer[len(self._buffer) - size :]
+
     def finish(self) -> None:
         """Check that only filling is left.
 
@@ -60,29 +81,22 @@ class BitReader:
 
 
 def quantise(value: float, low: float, high: float, bits: int) -> int:
-    """Map low..high to 0..2^bits - 2, so that the middle is exact; clips.
+    """Map low..high to 0..2^bits - 1; clips.
 
     Raises:
         FrameError: the value is not finite.
     """
     if not math.isfinite(value):
         raise FrameError(f"Value {value} cannot be sent: it is not finite.")
-    steps = (1 << bits) - 2
+    steps = (1 << bits) - 1
     if high <= low:
         return 0
     return min(steps, max(0, round((value - low) / (high - low) * steps)))
 
 
 def dequantise(code: int, low: float, high: float, bits: int) -> float:
-    """Undo `quantise` to within half a step.
-
-    Raises:
-        FrameError: the one code that `quantise` never makes.
-    """
-    steps = (1 << bits) - 2
-    if code > steps:
-        raise FrameError(f"Field {code} is outside 0..{steps}.")
-    return low + (high - low) * code / steps
+    """Undo `quantise` to within half a step."""
+    return low + (high - low) * code / ((1 << bits) - 1)
 
 
 def unwrap(code: int, bits: int, nearest_to: int, behind: int) -> int:
@@ -98,81 +112,24 @@ def unwrap(code: int, bits: int, nearest_to: int, behind: int) -> int:
     return start + ((code - start) & ((1 << bits) - 1))
 
 
-class Quantiser:
-    """Packs the segment coordinates of one robot within its limits."""
+def uplink_code(bps: float) -> int:
+    """Return eight bits for a bit rate, rounded down by at most 9 %; 0 = not known."""
+    return 0 if not bps >= 1.1 else min(255, math.floor(8.0 * math.log2(bps) + 1e-9))
 
-    def __init__(self, model: RobotModel) -> None:
-        self.segment_start = [int(index) for index in model.limb_segment_start]
-        self._bend = [float(value) for value in model.bend_limit]
-        self._range = [(float(low), float(high)) for low, high in model.extension_range]
 
-    def segments(self, limb: int) -> range:
-        """Indices of a limb's segments in the robot."""
-        return range(self.segment_start[limb], self.segment_start[limb + 1])
+def uplink_bps(code: int) -> float:
+    """Undo `uplink_code` [bit/s]."""
+    return 2.0 ** (code / 8.0) if code else 0.0
 
-    def _spans(self, segment: int, margin: float) -> tuple[float, float, float]:
-        bend = self._bend[segment] * (1.0 + margin)
-        low, high = self._range[segment]
-        spare = margin * (high - low)
-        return bend, low - spare, high + spare
 
-    def put(
-        self,
-        writer: BitWriter,
-        segment: int,
-        row: FloatArray,
-        bits: tuple[int, int],
-        *,
-        measured: bool,
-    ) -> None:
-        """Append (Δx, Δy, δℓ) of a segment, clipped to its limits.
+def period_ms(code: int) -> float:
+    """Return the period [ms] of six bits: four steps an octave, 0 to 229 s."""
+    return float(((_PERIOD_ZERO + code % 4) << (code // 4)) - _PERIOD_ZERO)
 
-        Args:
-            writer: takes the fields.
-            segment: index in the robot.
-            row: (3,) coordinates [rad, rad, m].
-            bits: of each angle and of the extension.
-            measured: telemetry, which may lie 25 % outside the command limits.
 
-        Raises:
-            FrameError: a coordinate is not finite.
-        """
-        bend, low, high = self._spans(segment, _TELEMETRY_MARGIN if measured else 0.0)
-        x, y, extension = float(row[0]), float(row[1]), float(row[2])
-        angle = math.hypot(x, y)
-        if angle > bend and math.isfinite(angle):
-            x, y = x * bend / angle, y * bend / angle
-        writer.put(quantise(x, -bend, bend, bits[0]), bits[0])
-        writer.put(quantise(y, -bend, bend, bits[0]), bits[0])
-        writer.put(quantise(extension, low, high, bits[1]), bits[1])
-
-    def take(
-        self,
-        reader: BitReader,
-        segment: int,
-        row_out: FloatArray,
-        bits: tuple[int, int],
-        *,
-        measured: bool,
-    ) -> None:
-        """Read what `put` wrote into (3,) coordinates.
-
-        Raises:
-            FrameError: the bend lies outside the disc that `put` clips to.
-        """
-        bend, low, high = self._spans(segment, _TELEMETRY_MARGIN if measured else 0.0)
-        x = dequantise(reader.take(bits[0]), -bend, bend, bits[0])
-        y = dequantise(reader.take(bits[0]), -bend, bend, bits[0])
-        angle = math.hypot(x, y)
-        if angle > bend * (1.0 + 2.0 ** (1 - bits[0])):
-            raise FrameError(
-                f"Bend of segment {segment} is {angle:.3f} rad; at most {bend:.3f}."
-            )
-        if angle > bend:
-            x, y = x * bend / angle, y * bend / angle
-        row_out[0], row_out[1] = x, y
-        row_out[2] = dequantise(reader.take(bits[1]), low, high, bits[1])
-
-    def unknown(self, limb: int) -> FloatArray:
-        """Return (n, 3) coordinates of a limb of which nothing is known: NaN."""
-        return np.full((len(self.segments(limb)), 3), np.nan)
+def period_code(period: float) -> int:
+    """Return six bits for a period [ms], rounded up by at most a quarter."""
+    for code in range(_PERIOD_CODES):
+        if period <= period_ms(code):
+            return code
+    return _PERIOD_CODES - 1

@@ -2,22 +2,39 @@
 
 Commands are stamped in the robot's clock, as far as that is known to differ from the
 station's, so that the robot needs no knowledge of ours; telemetry is put back into the
-station's time.
+station's time. Every frame is bound to the session that the robot's hello told; until
+then nothing but mode frames is worth sending, and a robot that began anew is noticed by
+its hello.
+
+An arming is announced at once, and again until the robot echoes a frame that is no
+older: a compact setpoint cannot be read without.
 """
 
 import math
-from collections import OrderedDict
-
-import numpy as np
+from dataclasses import replace
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.link import LinkParameters, link_names
 from app.errors import FrameError
+from app.link.announcer import Announcer
+from app.link.composer import Composer
+from app.link.confirmed import Confirmed
+from app.link.deadband import Deadband
+from app.link.echoes import Echoes, Sent
 from app.link.emulator_protocol import EmulatorStatus
 from app.link.events import LinkEvents
-from app.link.frame import Codec, Profile, SetpointFrame, TelemetryFrame
+from app.link.frame import (
+    WHOLE_ROBOT,
+    Codec,
+    HelloFrame,
+    Profile,
+    SetpointFrame,
+    TelemetryFrame,
+)
 from app.link.health import AgeMeter, ClockOffset, CountLoss, RateMeter, SequenceLoss
-from app.link.pacing import PaceBudget, Pacer
+from app.link.pacing import PaceBudget, Pacer, use_of
+from app.link.planner import LinkPlan, plan_for
+from app.link.streams import COMPACT_BYTES
 from app.messages import Event, LinkHealth, RobotState, StationMode, StationState
 from models.robot import RobotModel
 
@@ -27,9 +44,9 @@ _STATE_AGE_LIMIT_NS = 100 * NS_PER_MS  # an older state: the control loop stands
 _MODE_PERIOD_NS = 50 * NS_PER_MS  # mode frames repeat so often where the link lets them
 _URGENT_PERIOD_NS = 20 * NS_PER_MS  # until the robot confirms the emergency stop
 _EMULATOR_LIMIT_NS = NS_PER_S
-_SENT_KEPT = 4096
-_SLOW_BPS = 2000.0  # below it compact frames serve the operator better
-_EXTENSION_SCALE = 10.0  # rad/m: 1 mm of extension counts as 0.01 rad of bend
+_ANNOUNCE_REPEATS = 2
+_HELLO_PATIENCE_NS = 3 * NS_PER_S  # before it, what cannot be read yet is no news
+_SAME_CLOCK_NS = (-NS_PER_S, 6 * NS_PER_S)  # apparent ages that one clock explains
 
 
 class StationSide:
@@ -41,6 +58,8 @@ class StationSide:
         robot_id: int,
         link: LinkParameters,
         mtu_bytes: int | None = None,
+        *,
+        deadband: float = 0.0,
     ) -> None:
         """Begin before anything was heard.
 
@@ -49,21 +68,26 @@ class StationSide:
             robot_id: its number, 0..255.
             link: what is known of the link at first; the emulator may tell another.
             mtu_bytes: largest packet; None = as the link says.
+            deadband: Weber fraction below which a change is not sent; 0 = off.
         """
         self.codec = Codec(model, robot_id, mtu_bytes or link.medium.mtu_bytes)
         self._limbs = int(model.tip_speed_limit.size)
-        self._segments = [int(index) for index in model.limb_segment_start]
-        self._tendons = [int(index) for index in model.limb_tendon_start]
         self.pacer = Pacer(self._limbs, PaceBudget())
+        self.deadband = Deadband(self.codec.schema, deadband)
+        self._composer = Composer(self.codec, self.pacer, self.deadband)
+        self._origin_ns = 0
         self.age = AgeMeter()
         self.clock = ClockOffset()
         self.malformed = 0
+        self._first_refused_ns: int | None = None
         self._link_events = LinkEvents()
         self.loss_up, self.loss_down = SequenceLoss(), CountLoss()
         self._rate_up, self._rate_down = RateMeter(), RateMeter()
         self._sequence = 0
-        self._sent: OrderedDict[int, tuple[int, int]] = OrderedDict()
-        self._sent_coordinates = np.zeros((self._segments[-1], 3))
+        self._echoes = Echoes()
+        self._announcer = Announcer()
+        self.plan: LinkPlan | None = None
+        """What is sent on the link as it is now."""
         self._last_mode: tuple[int, int] | None = None
         self._mode_sent_ns: int | None = None
         self._selected = 0
@@ -71,9 +95,7 @@ class StationSide:
         self._newest_ns: int | None = None
         self._robot_state = -1
         self._robot_epoch = 0
-        self._coordinates = np.zeros((self._segments[-1], 3))
-        self._generated_ns = np.zeros(self._limbs, dtype=np.int64)
-        self._tension = np.zeros(self._tendons[-1])
+        self._confirmed = Confirmed(self.codec.schema)
         self._rtt_ms = math.nan
         self._command_age_ms = math.nan
         self._status: EmulatorStatus | None = None
@@ -97,9 +119,17 @@ class StationSide:
         self._bandwidth_bps = down_bps
         self._uplink_bps = share * up_bps
         certain = self._status is not None  # an emulator does what it says
-        self.pacer.configure(PaceBudget(down_bps, share, overhead, certain=certain))
-        if min(down_bps, up_bps) < _SLOW_BPS:
-            self.codec.profile = Profile.COMPACT
+        budget = PaceBudget(
+            down_bps, share, overhead, certain=certain, use=use_of(duplex, up=False)
+        )
+        if budget != self.pacer.budget:
+            self.pacer.configure(budget)
+            self._announcer.repeat(_ANNOUNCE_REPEATS)
+        up = replace(budget, bandwidth_bps=up_bps, use=use_of(duplex, up=True))
+        before, self.plan = self.plan, plan_for(self.codec, budget, up)
+        self.codec.profile, self.codec.grade = self.plan.profile, self.plan.grade
+        if before is None or before.profile is not self.plan.profile:
+            self._announcer.begin(self._sequence + 1)
         if name != self._name:
             self._name = name
             names = link_names()
@@ -111,43 +141,78 @@ class StationSide:
         """Take one packet from the link.
 
         Returns:
-            The frame, or None where it is no telemetry of this robot.
+            The frame, or None where it is no telemetry of this robot. Its stamp is in
+            the station's clock but for `clock.offset_ns`.
         """
         self._rate_up.note(now_ns, len(buffer))
+        reference_ns = now_ns + self._origin_ns + self.clock.offset_ns
         try:
-            frame = self.codec.decode(buffer, now_ns + self.clock.offset_ns)
+            frame = self.codec.decode(buffer, reference_ns)
         except FrameError as error:
             self._refuse(now_ns, str(error))
+            return None
+        if isinstance(frame, HelloFrame):
+            self._meet(now_ns, frame)
             return None
         if not isinstance(frame, TelemetryFrame):
             self._refuse(now_ns, "It is a setpoint, our own sent back.")
             return None
+        if self._origin_ns:
+            frame = replace(frame, generated_ns=frame.generated_ns - self._origin_ns)
         self._exchange(now_ns, frame)
         self.loss_up.note(now_ns, frame.sequence)
         self._take(now_ns, frame)
         return frame
 
+    def _meet(self, now_ns: int, hello: HelloFrame) -> None:
+        """Take up the robot's session and clock; nothing of an earlier one counts."""
+        if hello.session == self.codec.session:
+            return
+        first = self.codec.session == 0
+        self.codec.bind(hello.session)
+        age_ns = now_ns - hello.generated_ns
+        least_ns, most_ns = _SAME_CLOCK_NS
+        delay_ns = round(self._settings[0] * NS_PER_MS)
+        same = least_ns < age_ns < most_ns + delay_ns
+        self._origin_ns = 0 if same else -age_ns
+        self.clock = ClockOffset()
+        self.loss_up, self.loss_down = SequenceLoss(), CountLoss()
+        self.pacer.rebase()
+        self._composer.reset()
+        self._echoes.clear()
+        self._newest_ns = None
+        self._robot_state, self._robot_epoch = -1, 0
+        self._confirmed.reset()
+        self._last_mode = None
+        self._link_events.session(now_ns, first=first)
+
     def _refuse(self, now_ns: int, reason: str) -> None:
         self.malformed += 1
-        self._link_events.malformed(now_ns, reason)
+        if self._first_refused_ns is None:
+            self._first_refused_ns = now_ns
+        unknown = self.codec.session == 0
+        if not (unknown and now_ns - self._first_refused_ns < _HELLO_PATIENCE_NS):
+            self._link_events.malformed(now_ns, reason)
 
     def _exchange(self, now_ns: int, frame: TelemetryFrame) -> None:
         """Learn round trip, loss and clock offset from the echo."""
         apparent_age_ns = now_ns - frame.generated_ns
-        sent = self._sent.get(frame.echo_sequence)
+        sent = self._echoes.find(frame)
         if sent is None:
             delay_ns = round(self._settings[0] * NS_PER_MS)
             self.clock.guess(now_ns, apparent_age_ns, delay_ns)
             return
-        sent_ns, commanded_ns = sent
+        self._composer.acknowledge(frame.echo_sequence)
+        self.codec.acknowledge(frame.echo_sequence)
+        self._announcer.confirm(frame.echo_sequence)
         hold_known = math.isfinite(frame.echo_hold_ms)
         hold_ns = round(frame.echo_hold_ms * NS_PER_MS) if hold_known else 0
-        rtt_ns = max(0, now_ns - sent_ns - hold_ns)
+        rtt_ns = max(0, now_ns - sent.sent_ns - hold_ns)
         self._rtt_ms = rtt_ns / NS_PER_MS
         self.clock.note(now_ns, apparent_age_ns, rtt_ns)
         self.loss_down.note(now_ns, frame.echo_sequence, frame.received)
         generated_ns = frame.generated_ns - self.clock.offset_ns
-        self._command_age_ms = max(0, generated_ns - commanded_ns) / NS_PER_MS
+        self._command_age_ms = max(0, generated_ns - sent.commanded_ns) / NS_PER_MS
         if hold_known:
             self.pacer.echo(now_ns, rtt_ns, hold_ns)
 
@@ -158,32 +223,15 @@ class StationSide:
             self._newest_ns = generated_ns
             self._robot_state, self._robot_epoch = int(frame.state), frame.epoch
             self._link_events.telemetry(now_ns, RobotState(frame.state))
-        limb = frame.limb
-        if generated_ns < self._generated_ns[limb]:
-            return  # overtaken on the way
-        self._generated_ns[limb] = generated_ns
-        rows = self._coordinates[self._segments[limb] : self._segments[limb + 1]]
-        np.copyto(rows, frame.coordinates, where=np.isfinite(frame.coordinates))
-        if frame.tension is not None:
-            start, stop = self._tendons[limb], self._tendons[limb + 1]
-            self._tension[start:stop] = frame.tension
-        if limb == self._selected:
+        if self._selected in self._confirmed.take(frame, generated_ns):
             self.age.note(now_ns, generated_ns)
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
-        before, self._status, self._status_ns = self._status, status, now_ns
+        self._status, self._status_ns = status, now_ns
         self._link_events.status(now_ns, status)
         self._settings = (status.delay_ms, status.jitter_ms, status.loss)
-        if (
-            before is None
-            or before.mtu_bytes != status.mtu_bytes
-            or (
-                before.down_bps,
-                before.up_bps,
-            )
-            != (status.down_bps, status.up_bps)
-        ):
+        if status.mtu_bytes != self.codec.mtu_bytes:
             self.codec.set_mtu(status.mtu_bytes)
         self._configure(
             status.preset,
@@ -192,6 +240,8 @@ class StationSide:
             status.duplex,
             status.overhead_bytes,
         )
+        if self.plan is not None:
+            self._link_events.plan(now_ns, self.plan.words)
 
     # -- out -----------------------------------------------------------------------
 
@@ -214,23 +264,26 @@ class StationSide:
         self._last_mode = (mode, epoch)
         if mode is not StationMode.ARMED:
             return self._send_mode(now_ns, state, mode, epoch, urgent=changed)
+        if changed:
+            self._announcer.begin(self._sequence + 1)
+            return [self._announce(now_ns, state, epoch)]
         if not self.pacer.ready(now_ns):
             return []
-        change = [self._change(state, limb) for limb in range(self._limbs)]
-        packets: list[bytes] = []
-        while (limb := self.pacer.choose(now_ns, change)) >= 0:
-            packets.append(self._send_limb(now_ns, state, limb, epoch))
-            change[limb] = 0.0
-        return packets
-
-    def _change(self, state: StationState, limb: int) -> float:
-        """How far a limb's command has moved since it was last sent [rad]."""
-        start, stop = self._segments[limb], self._segments[limb + 1]
-        step = np.abs(
-            state.coordinates_commanded[start:stop] - self._sent_coordinates[start:stop]
+        compact = self.codec.profile is Profile.COMPACT
+        if self._announcer.due(now_ns, compact=compact):
+            return [self._announce(now_ns, state, epoch)]
+        limbs = self._composer.choose(
+            now_ns, self._sequence + 1, state.coordinates_commanded
         )
-        step[:, 2] *= _EXTENSION_SCALE
-        return float(step.max())
+        return [self._send_limbs(now_ns, state, limbs, epoch)] if limbs else []
+
+    def _announce(self, now_ns: int, state: StationState, epoch: int) -> bytes:
+        self._announcer.sent(now_ns)
+        period_ms = self.pacer.period_ms(self._selected)
+        if self.codec.profile is Profile.COMPACT:
+            rate = self.pacer.budget.bytes_per_s() or 1e3
+            period_ms = 1e3 * COMPACT_BYTES / rate
+        return self._write(now_ns, state, (), StationMode.ARMED, epoch, period_ms)
 
     def _send_mode(
         self,
@@ -250,48 +303,50 @@ class StationSide:
         if not urgent and not (due and self.pacer.ready(now_ns)):
             return []
         self._mode_sent_ns = now_ns
-        return [self._write(now_ns, state, -1, mode, epoch, period_ns / NS_PER_MS)]
+        self._announcer.end()
+        return [self._write(now_ns, state, (), mode, epoch, period_ns / NS_PER_MS)]
 
-    def _send_limb(
-        self, now_ns: int, state: StationState, limb: int, epoch: int
+    def _send_limbs(
+        self, now_ns: int, state: StationState, limbs: tuple[int, ...], epoch: int
     ) -> bytes:
-        start, stop = self._segments[limb], self._segments[limb + 1]
-        period_ms = self.pacer.period_ms(limb) * self.codec.parts(limb)
-        packet = self._write(now_ns, state, limb, StationMode.ARMED, epoch, period_ms)
-        self._sent_coordinates[start:stop] = state.coordinates_commanded[start:stop]
+        periods = [
+            self.pacer.period_ms(limb) * self.codec.parts(limb) for limb in limbs
+        ]
+        packet = self._write(
+            now_ns, state, limbs, StationMode.ARMED, epoch, max(periods)
+        )
+        self._composer.sent(now_ns, self._sequence, limbs, state.coordinates_commanded)
         return packet
 
     def _write(
         self,
         now_ns: int,
         state: StationState,
-        limb: int,
+        limbs: tuple[int, ...],
         mode: StationMode,
         epoch: int,
         period_ms: float,
     ) -> bytes:
         self._sequence += 1
         commanded_ns = int(state.time_ns[0])
-        whose = max(0, limb)
-        start, stop = self._segments[whose], self._segments[whose + 1]
+        stamp_ns = commanded_ns + self._origin_ns + self.clock.offset_ns
         packet = self.codec.encode(
             SetpointFrame(
                 sequence=self._sequence,
-                generated_ns=commanded_ns + self.clock.offset_ns,
+                generated_ns=stamp_ns,
                 robot=self.codec.robot_id,
-                limb=whose,
+                limb=limbs[0] if len(limbs) == 1 else WHOLE_ROBOT,
                 epoch=epoch,
                 mode=mode,
                 period_ms=period_ms,
-                coordinates=state.coordinates_commanded[start:stop],
+                coordinates=self._composer.rows(limbs, state.coordinates_commanded),
                 uplink_bps=self._uplink_bps,
+                active=self._selected in limbs,
             )
         )
-        self._sent[self._sequence] = (now_ns, commanded_ns)
-        if len(self._sent) > _SENT_KEPT:
-            self._sent.popitem(last=False)
+        self._echoes.keep(self._sequence, Sent(now_ns, commanded_ns, stamp_ns))
         self._rate_down.note(now_ns, len(packet))
-        self.pacer.sent(now_ns, limb, len(packet))
+        self.pacer.sent(now_ns, limbs, len(packet))
         return packet
 
     # -- health --------------------------------------------------------------------
@@ -302,7 +357,9 @@ class StationSide:
         Twice the link's delay, five frames at the budget's rate, and a second.
         """
         rate = self.pacer.budget.bytes_per_s() or 1e3
-        frame_s = self.codec.frame_bytes(0, telemetry=True, tension=True) / rate
+        size = self.codec.frame_bytes(telemetry=True, tension=True)
+        turns = self._limbs if self.codec.profile is Profile.COMPACT else 1
+        frame_s = turns * size / rate
         limit_s = 1.0 + 2e-3 * self._settings[0] + 5.0 * frame_s
         return round(limit_s * NS_PER_S)
 
@@ -321,9 +378,9 @@ class StationSide:
         health.robot_epoch[0] = self._robot_epoch
         health.telemetry_limit_ns[0] = limit_ns
         health.emulator_present[0] = int(present)
-        health.confirmed_coordinates[...] = self._coordinates
-        health.confirmed_generated_ns[...] = self._generated_ns
-        health.confirmed_tension[...] = self._tension
+        health.confirmed_coordinates[...] = self._confirmed.coordinates
+        health.confirmed_generated_ns[...] = self._confirmed.generated_ns
+        health.confirmed_tension[...] = self._confirmed.tension
         health.age_ms[0] = self.age.age_ms(now_ns)
         health.command_age_ms[0] = self._command_age_ms
         health.rtt_ms[0] = self._rtt_ms

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from app.clock import NS_PER_MS, NS_PER_S
 
 __all__ = ["SLOT_NS", "Weather", "WeatherSettings"]
@@ -17,6 +20,8 @@ __all__ = ["SLOT_NS", "Weather", "WeatherSettings"]
 SLOT_NS = 10 * NS_PER_MS
 _SLOT_S = SLOT_NS / NS_PER_S
 _MASK = (1 << 64) - 1
+_STRIDE, _STEP = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
+_SLOTS = 256  # worked out at once; blocks are aligned, so that nothing depends on calls
 _NORMAL = NormalDist()
 _LOGNORMAL_SHAPE = 0.5
 # Standard deviation of exp(shape z) and of gamma(2) with unit scale.
@@ -59,6 +64,13 @@ def _mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
+def _mix_all(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """`_mix` of each, in arithmetic that wraps."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
 def _gamma_quantile(probability: float) -> float:
     """Quantile of gamma with shape 2, unit scale, by Newton from its mode."""
     x = 1.0
@@ -70,25 +82,49 @@ def _gamma_quantile(probability: float) -> float:
     return x
 
 
+class _Block:
+    """What one block of slots draws, and what follows for each of its slots."""
+
+    def __init__(self, key: int, first: int) -> None:
+        """Begin at slot `first`; nothing is drawn until it is needed."""
+        self.first = first
+        self.blocked = [False] * _SLOTS
+        self.deviates = [0.0] * _SLOTS
+        self.stalls_ns = [0] * _SLOTS
+        self._key = key
+        self._draws: dict[int, list[float]] = {}
+
+    def draws(self, purpose: int) -> list[float]:
+        """Return what `Weather._uniform` would for each slot, number 0."""
+        if purpose not in self._draws:
+            slots = np.arange(self.first, self.first + _SLOTS, dtype=np.uint64)
+            values = _mix_all(np.uint64(self._key) + slots * np.uint64(_STRIDE))
+            values = _mix_all(values + np.uint64(purpose * _STEP & _MASK))
+            values >>= np.uint64(11)
+            drawn = (values.astype(np.float64) + 0.5) / (1 << 53)
+            self._draws[purpose] = drawn.tolist()
+        return self._draws[purpose]
+
+
 class Weather:
     """State of one way: blocked or not, jitter, stalls."""
 
     def __init__(self, settings: WeatherSettings, seed: int, direction: int) -> None:
         """Start at slot 0, blocked as often as the long run is."""
-        self._key = _mix((seed * 0x9E3779B97F4A7C15 + direction + 1) & _MASK)
-        self._settings = settings
+        self._key = _mix((seed * _STRIDE + direction + 1) & _MASK)
         self._slot = 0
         self._in_slot = 0
-        self._blocked = False
-        self._deviate = 0.0
-        self._stalled_until_ns = 0
+        self._block = block = _Block(self._key, 0)
         self._apply(settings)
-        self._blocked = self._uniform(_BLOCK, 0) < self._blocked_share
-        self._deviate = self._normal(_JITTER, 0)
+        block.blocked[0] = self._uniform(_BLOCK, 0) < self._blocked_share
+        block.deviates[0] = self._normal(_JITTER, 0)
+        self._fill(1, block.blocked[0], block.deviates[0], 0)
 
     def apply(self, settings: WeatherSettings) -> None:
-        """Take up other settings from the present slot on."""
+        """Take up other settings; they decide from the next slot on."""
         self._apply(settings)
+        block, at = self._block, self._slot - self._block.first
+        self._fill(at + 1, block.blocked[at], block.deviates[at], block.stalls_ns[at])
 
     def _apply(self, settings: WeatherSettings) -> None:
         self._settings = settings
@@ -106,59 +142,83 @@ class Weather:
 
     def _uniform(self, purpose: int, number: int) -> float:
         """Draw in (0, 1) for the present slot."""
-        value = _mix((self._key + self._slot * 0x9E3779B97F4A7C15) & _MASK)
-        value = _mix((value + (number << 3 | purpose) * 0xD1B54A32D192ED03) & _MASK)
+        value = _mix((self._key + self._slot * _STRIDE) & _MASK)
+        value = _mix((value + (number << 3 | purpose) * _STEP) & _MASK)
         return ((value >> 11) + 0.5) / (1 << 53)
 
     def _normal(self, purpose: int, number: int) -> float:
         return _NORMAL.inv_cdf(self._uniform(purpose, number))
 
+    def _fill(self, start: int, blocked: bool, deviate: float, until_ns: int) -> None:
+        """Work out the block's slots from `start` on, from the state before it."""
+        block, settings = self._block, self._settings
+        rest = range(start, _SLOTS)
+        if settings.bad_s > 0.0:
+            draws, stays = block.draws(_BLOCK), 1.0 - self._to_open
+            for k in rest:
+                blocked = draws[k] < (stays if blocked else self._to_blocked)
+                block.blocked[k] = blocked
+        else:
+            block.blocked[start:] = [False] * len(rest)
+        block.deviates[start:] = [deviate] * len(rest)
+        if self._keep > 0.0:
+            draws, fresh = block.draws(_JITTER), math.sqrt(1.0 - self._keep**2)
+            for k in rest:
+                deviate = self._keep * deviate + fresh * _NORMAL.inv_cdf(draws[k])
+                block.deviates[k] = deviate
+        block.stalls_ns[start:] = [until_ns] * len(rest)
+        if settings.spike_per_s > 0.0:
+            draws = block.draws(_SPIKE)
+            chance = -math.expm1(-settings.spike_per_s * _SLOT_S)
+            length_ns = round(settings.spike_ms * NS_PER_MS)
+            for k in rest:
+                if draws[k] < chance:
+                    until_ns = (block.first + k) * SLOT_NS + length_ns
+                block.stalls_ns[k] = until_ns
+
     def advance(self, time_ns: int) -> None:
         """Step to the slot of a time [ns] since the channel's start."""
-        settings = self._settings
-        while (self._slot + 1) * SLOT_NS <= time_ns:
-            self._slot += 1
-            self._in_slot = 0
-            threshold = 1.0 - self._to_open if self._blocked else self._to_blocked
-            if settings.bad_s > 0.0:
-                self._blocked = self._uniform(_BLOCK, 0) < threshold
-            else:
-                self._blocked = False
-            if self._keep > 0.0:
-                self._deviate = self._keep * self._deviate + math.sqrt(
-                    1.0 - self._keep**2
-                ) * self._normal(_JITTER, 0)
-            if settings.spike_per_s > 0.0:
-                chance = -math.expm1(-settings.spike_per_s * _SLOT_S)
-                if self._uniform(_SPIKE, 0) < chance:
-                    length_ns = round(settings.spike_ms * NS_PER_MS)
-                    self._stalled_until_ns = self._slot * SLOT_NS + length_ns
+        slot = time_ns // SLOT_NS
+        if slot <= self._slot:
+            return
+        while slot >= self._block.first + _SLOTS:
+            last = self._block
+            self._block = _Block(self._key, last.first + _SLOTS)
+            self._fill(0, last.blocked[-1], last.deviates[-1], last.stalls_ns[-1])
+        self._slot, self._in_slot = slot, 0
 
-    def draw(self, time_ns: int) -> tuple[str, float]:
+    def is_blocked(self, time_ns: int) -> bool:
+        """Whether nothing passes at a time [ns], not before the last one."""
+        self.advance(time_ns)
+        return self._block.blocked[self._slot - self._block.first]
+
+    def draw(self, time_ns: int, residual: float) -> tuple[str, float]:
         """Decide on a packet that starts now.
 
         Args:
             time_ns: time since the channel's start [ns], not before the last one.
+            residual: share lost outside blockages, 0..1.
 
         Returns:
             "" or the loss ("lost-burst", "lost-residual"), and the deviation from
             the mean delay [ms]; that of `normal` and `uniform` may be negative.
         """
         self.advance(time_ns)
+        block, at = self._block, self._slot - self._block.first
         number, self._in_slot = self._in_slot, self._in_slot + 1
-        deviation_ms = self._jitter(number)
-        deviation_ms += max(0, self._stalled_until_ns - time_ns) / NS_PER_MS
-        if self._blocked:
+        deviation_ms = self._jitter(number, block.deviates[at])
+        deviation_ms += max(0, block.stalls_ns[at] - time_ns) / NS_PER_MS
+        if block.blocked[at]:
             return "lost-burst", deviation_ms
-        if self._uniform(_RESIDUAL, number) < self._settings.residual:
+        if self._uniform(_RESIDUAL, number) < residual:
             return "lost-residual", deviation_ms
         return "", deviation_ms
 
-    def _jitter(self, number: int) -> float:
+    def _jitter(self, number: int, deviate: float) -> float:
         settings = self._settings
         if settings.jitter_kind == "none" or settings.jitter_ms <= 0.0:
             return 0.0
-        z = self._deviate if self._keep > 0.0 else self._normal(_JITTER, number)
+        z = deviate if self._keep > 0.0 else self._normal(_JITTER, number)
         if settings.jitter_kind == "normal":
             return settings.jitter_ms * z
         if settings.jitter_kind == "uniform":

@@ -3,14 +3,16 @@
     bytes -> codec -> Freshness -> SafetyMachine -> envelope -> path over one period
       -> rate limit from the last applied value -> winches
 
-It trusts nobody. A setpoint moves a limb only when it is whole, for this robot, young,
-newer than the last of its limb, finite, and of the arming that is followed; and then
-only inside the envelope and no faster than the rate limits. Pure: it takes its time as
+It trusts nobody. A setpoint moves a limb only when it is whole, for this robot and its
+session, young, newer than the last of its segments, finite, from the station in control
+and of the arming that is followed; and then only inside the envelope and no faster than
+the rate limits. Pure: it takes its time as
 an argument, so it runs the same on a clock and in a study.
 """
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +20,13 @@ import numpy as np
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import RobotParameters
 from app.errors import FrameError
-from app.link.frame import Codec, Profile, SetpointFrame, profile_of, stream_key
+from app.link.frame import WHOLE_ROBOT, Codec, SetpointFrame, profile_of
 from app.link.pacing import PaceBudget
 from app.messages import Event, RobotState, Severity, StationMode
-from app.robot.envelope import advance_applied, clamp_to_envelope
+from app.robot.approach import Approach
+from app.robot.custody import Custody
 from app.robot.freshness import Freshness, Rejection
-from app.robot.reporter import Reporter
+from app.robot.reporter import Heard, Reporter
 from app.robot.safety import Actuation, SafetyMachine, Verdict
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -34,9 +37,6 @@ _LONGEST_STEP_NS = 5 * NS_PER_MS
 """A process that was stalled moves on as if only this had passed: no jump."""
 
 _REPORT_EVERY_NS = NS_PER_S
-
-_COMPACT_SEGMENT_MASK = 0x3F  # of the stream key, see app.link.frame
-_NOT_FINITE = 2  # status of clamp_to_envelope
 
 
 class Applied(NamedTuple):
@@ -57,6 +57,9 @@ class Bridge:
         robot: RobotParameters,
         codec: Codec,
         budget: PaceBudget | None = None,
+        *,
+        session: int = 0,
+        custody: Custody | None = None,
     ) -> None:
         """Start idle and compliant.
 
@@ -66,19 +69,19 @@ class Bridge:
             codec: of this robot's number and the link's frame size.
             budget: what telemetry may take of the link where the station does not say;
                 None = not known, so sparingly until it does.
+            session: drawn at the robot's start, so that no frame of an earlier one is
+                obeyed; 0 = as the codec has it.
+            custody: decides which station is in control; None = whoever speaks.
         """
-        segments = model.segment_length.size
+        if session:
+            codec.bind(session)
+        self._custody = custody
         self._model = model
         self._codec = codec
         self.safety = SafetyMachine(robot.safety)
         self._freshness = Freshness(robot.safety.command_age_limit_ms)
         self._reporter = Reporter(model, codec, budget or PaceBudget())
-        self._applied = np.zeros((segments, 3))
-        self._origin = np.zeros((segments, 3))
-        self._goal = np.zeros((segments, 3))
-        self._wanted = np.zeros((segments, 3))
-        self._begin_ns = np.zeros(segments, dtype=np.int64)
-        self._end_ns = np.zeros(segments, dtype=np.int64)
+        self._approach = Approach(model)
         self._pose_known = False
         self._last_step_ns: int | None = None
         self._events: list[Event] = []
@@ -90,31 +93,37 @@ class Bridge:
         """Setpoints that had to be brought into the envelope."""
         self.received = 0
         """Whole, fresh setpoint frames for this robot, obeyed or not."""
-        self.newest: tuple[int, int] | None = None
-        """Sequence number of the newest such frame, and when it came [ns]."""
+        self.newest: Heard | None = None
+        """The newest such frame."""
 
     @property
     def state(self) -> RobotState:
         """What the robot does now."""
         return self.safety.state
 
-    def receive(self, now_ns: int, buffer: bytes) -> bool:
+    def receive(self, now_ns: int, buffer: bytes, peer: int = 0) -> bool:
         """Take one frame from the link.
 
         Args:
             now_ns: robot time [ns].
             buffer: the bytes as they came.
+            peer: number of the connection they came by; 0 where there is only one.
 
         Returns:
             Whether its coordinates may now move a limb.
         """
         try:
-            frame = self._codec.decode(buffer, now_ns)
+            frame = self._codec.decode(buffer, now_ns, peer)
         except FrameError:
+            self._reporter.greet()  # it may be bound to a session that has ended
             return self._reject(Rejection.MALFORMED)
         if not isinstance(frame, SetpointFrame):
             return self._reject(Rejection.MALFORMED)  # our own telemetry, reflected
-        return self._take(now_ns, buffer, frame)
+        if frame.stranger:
+            self._meet(now_ns, buffer, frame, peer)
+            return False
+        self._reporter.known()
+        return self._take(now_ns, buffer, frame, peer)
 
     def step(self, now_ns: int, measured: FloatArray) -> Applied:
         """Let time pass and say what to apply now.
@@ -141,21 +150,12 @@ class Bridge:
         self._pose_known = finite
         if self.safety.actuation != Actuation.STIFF:
             # follow the limb, so that engaging starts where it is
-            clamp_to_envelope(self._model, 0, measured, self._applied)
+            self._approach.follow(measured)
         elif self.safety.state == RobotState.ACTIVE:
-            advance_applied(
-                self._model,
-                now_ns,
-                elapsed_ns / NS_PER_S,
-                self._origin,
-                self._goal,
-                self._begin_ns,
-                self._end_ns,
-                self._applied,
-            )
+            self._approach.advance(now_ns, elapsed_ns / NS_PER_S)
         if now_ns >= self._report_due_ns and self.rejected != self._reported:
             self._report_rejected(now_ns)
-        return Applied(self._applied, self.safety.actuation)
+        return Applied(self._approach.applied, self.safety.actuation)
 
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load the kernels of motion, which idle never calls.
@@ -163,13 +163,7 @@ class Bridge:
         Args:
             coordinates: (S, 3) any pose [rad, rad, m]; nothing is changed by it.
         """
-        frame = coordinates[:1].copy()
-        clamp_to_envelope(self._model, 0, frame, frame.copy())
-        still = np.zeros(len(coordinates), dtype=np.int64)
-        applied = coordinates.copy()
-        advance_applied(
-            self._model, 0, 0.0, coordinates, coordinates, still, still, applied
-        )
+        self._approach.warm_up(coordinates)
 
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""
@@ -180,7 +174,13 @@ class Bridge:
         return events
 
     def telemetry(
-        self, now_ns: int, measured: FloatArray, tension: FloatArray
+        self,
+        now_ns: int,
+        measured: FloatArray,
+        tension: FloatArray,
+        *,
+        faults: int = 0,
+        contact: bytes = b"",
     ) -> list[bytes]:
         """Return the telemetry frames that go now.
 
@@ -188,6 +188,8 @@ class Bridge:
             now_ns: robot time [ns].
             measured: (S, 3) measured pose [rad, rad, m].
             tension: (T,) measured tensions [N].
+            faults: a bit for each fault that the robot has, of 16.
+            contact: what it knows of what it touches, at most 64 bytes.
         """
         return self._reporter.report(
             now_ns,
@@ -197,39 +199,123 @@ class Bridge:
             self.received,
             measured,
             tension,
+            faults,
+            contact,
         )
 
-    def _take(self, now_ns: int, buffer: bytes, frame: SetpointFrame) -> bool:
-        stream = stream_key(buffer)
-        rejection = self._freshness.judge(
-            now_ns, stream, frame.generated_ns, frame.sequence
-        )
-        if rejection is None:
-            self.received += 1
-            if self.newest is None or frame.sequence > self.newest[0]:
-                self.newest = (frame.sequence, now_ns)
-            self._freshness.accept(stream, frame.generated_ns, frame.sequence)
-            self._reporter.follow(profile_of(buffer), frame.uplink_bps)
-        if frame.mode != StationMode.ARMED:
-            # a stop is taken even when late; SafetyMachine knows what it may still end
-            if rejection == Rejection.FUTURE:
-                return self._reject(rejection)
-            self._command(now_ns, frame, fresh=rejection is None)
-            return False
-        if rejection is not None:
-            return self._reject(rejection)
-        rows, wanted = self._carried(buffer, frame)
-        status = clamp_to_envelope(self._model, rows.start, wanted, self._wanted[rows])
-        if status == _NOT_FINITE:
+    def _meet(
+        self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int
+    ) -> None:
+        """A station that does not know the session: tell it; obey nothing but a stop.
+
+        Its clock means nothing yet, so a stop counts as made now.
+        """
+        self._reporter.follow(profile_of(buffer), frame.uplink_bps)
+        self._reporter.greet()
+        if frame.mode == StationMode.ESTOP:
+            stop = replace(frame, generated_ns=now_ns)
+            self._obey_mode(now_ns, stop, peer, fresh=True)
+
+    def _take(
+        self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int
+    ) -> bool:
+        mode_only = frame.mode != StationMode.ARMED or frame.announces
+        segments: list[int] = [] if mode_only else self._carried(frame)
+        if not (mode_only or segments):
             return self._reject(Rejection.NOT_FINITE)
+        streams = segments or [-1 - peer]
+        judged = {
+            stream: self._freshness.judge(
+                now_ns, stream, frame.generated_ns, frame.sequence
+            )
+            for stream in streams
+        }
+        fresh = [stream for stream in streams if judged[stream] is None]
+        rejection = None if fresh else judged[streams[0]]
+        if rejection == Rejection.FUTURE or (rejection and not mode_only):
+            return self._reject(rejection)
+        if not self._may(now_ns, peer, frame):
+            return self._reject(Rejection.REFUSED)
+        if fresh:
+            self._hear(now_ns, buffer, frame, fresh, peer)
+        if mode_only:
+            # a stop is taken even when late; SafetyMachine knows what it may still end
+            self._obey_mode(now_ns, frame, peer, fresh=bool(fresh))
+            return False
+        return self._aim_at(now_ns, frame, fresh, peer)
+
+    def _may(self, now_ns: int, peer: int, frame: SetpointFrame) -> bool:
+        """Ask who is in control; a stop needs nobody's leave."""
+        if self._custody is None or frame.mode == StationMode.ESTOP:
+            return True
+        return self._custody.judge(
+            now_ns,
+            peer,
+            frame.mode,
+            obeyed_epoch=self.safety.epoch,
+            latched=self.safety.state == RobotState.ESTOP,
+        )
+
+    def _hear(
+        self,
+        now_ns: int,
+        buffer: bytes,
+        frame: SetpointFrame,
+        fresh: list[int],
+        peer: int,
+    ) -> None:
+        """Count a fresh frame and remember it as the newest."""
+        self.received += 1
+        newest = self.newest
+        if newest is None or frame.sequence > newest.sequence or peer != newest.peer:
+            self.newest = Heard(frame.sequence, now_ns, frame.generated_ns, peer)
+        for stream in fresh:
+            self._freshness.accept(stream, frame.generated_ns, frame.sequence)
+        self._reporter.follow(profile_of(buffer), frame.uplink_bps)
+
+    def _obey_mode(
+        self, now_ns: int, frame: SetpointFrame, peer: int, *, fresh: bool
+    ) -> None:
+        before = (self.safety.state, self.safety.epoch)
+        verdict = self._command(now_ns, frame, fresh=fresh)
+        if verdict == Verdict.OBEYED:
+            self._engage(now_ns, frame, before, peer)
+        elif verdict == Verdict.NOTED and self._custody is not None:
+            if frame.mode == StationMode.DISARMED:
+                self._custody.released(peer)
+            else:
+                latched = before[0] == RobotState.ESTOP
+                self._custody.stopped(peer, latched=latched)
+
+    def _aim_at(
+        self, now_ns: int, frame: SetpointFrame, segments: list[int], peer: int
+    ) -> bool:
+        """Command the segments of a setpoint that are fresh."""
+        start = self._first_segment(frame)
+        status = 0
+        for segment in segments:
+            row = frame.coordinates[segment - start]
+            status = max(status, self._approach.want(segment, row))
         before = (self.safety.state, self.safety.epoch)
         if self._command(now_ns, frame, fresh=True) != Verdict.OBEYED:
             return False
         self.clamped += status
-        if before != (RobotState.ACTIVE, frame.epoch):
-            self._forget_goals(now_ns)
-        self._aim(now_ns, rows, frame)
+        self._engage(now_ns, frame, before, peer)
+        self._approach.aim(now_ns, segments, self._span_ns(frame.period_ms))
         return True
+
+    def _engage(
+        self,
+        now_ns: int,
+        frame: SetpointFrame,
+        before: tuple[RobotState, int],
+        peer: int,
+    ) -> None:
+        """An arming is followed: nothing of an earlier one moves on."""
+        if self._custody is not None:
+            self._custody.took(peer)
+        if before != (RobotState.ACTIVE, frame.epoch):
+            self._approach.forget(now_ns)
 
     def _command(self, now_ns: int, frame: SetpointFrame, *, fresh: bool) -> Verdict:
         verdict = self.safety.command(
@@ -248,33 +334,19 @@ class Bridge:
             self._reject(Rejection.REFUSED)
         return verdict
 
-    def _carried(self, buffer: bytes, frame: SetpointFrame) -> tuple[slice, FloatArray]:
-        """Rows (of the robot, of the frame) that this very packet carries.
+    def _first_segment(self, frame: SetpointFrame) -> int:
+        """Segment of the robot that the frame's first row is of."""
+        whole = frame.limb == WHOLE_ROBOT
+        return 0 if whole else int(self._model.limb_segment_start[frame.limb])
 
-        A compact frame carries one segment; the codec fills in the others from earlier
-        packets, which may since have been found stale, so they are not looked at.
-        """
-        start = int(self._model.limb_segment_start[frame.limb])
-        stop = int(self._model.limb_segment_start[frame.limb + 1])
-        if profile_of(buffer) is Profile.FULL:
-            return slice(start, stop), frame.coordinates
-        segment = stream_key(buffer) & _COMPACT_SEGMENT_MASK
-        row = segment - start
-        return slice(segment, segment + 1), frame.coordinates[row : row + 1]
-
-    def _aim(self, now_ns: int, rows: slice, frame: SetpointFrame) -> None:
-        """Begin a straight path from the applied pose to the setpoint."""
-        self._origin[rows] = self._applied[rows]
-        self._goal[rows] = self._wanted[rows]
-        self._begin_ns[rows] = now_ns
-        self._end_ns[rows] = now_ns + self._span_ns(frame.period_ms)
-
-    def _forget_goals(self, now_ns: int) -> None:
-        """On engaging only limbs with a new setpoint move; old goals are stale."""
-        self._origin[:] = self._applied
-        self._goal[:] = self._applied
-        self._begin_ns[:] = now_ns
-        self._end_ns[:] = now_ns
+    def _carried(self, frame: SetpointFrame) -> list[int]:
+        """Segments of the robot that a setpoint tells; none where one is not finite."""
+        finite = np.isfinite(frame.coordinates).all(axis=1)
+        absent = np.isnan(frame.coordinates).all(axis=1)
+        if not (finite | absent).all():
+            return []
+        start = self._first_segment(frame)
+        return [start + int(row) for row in np.flatnonzero(finite)]
 
     def _span_ns(self, period_ms: float) -> int:
         """Time over which a setpoint is reached: one send period, never past a hold."""

@@ -1,8 +1,13 @@
 """One millisecond of the robot: sensors, bridge, winches, limbs, telemetry.
 
+Its body is the simulated plant or a rig of real actuators (app.robot.rig).
+
 Live, a process calls it on the monotonic clock; a study calls the same on a virtual
 one, a whole trial from one seed.
 """
+
+import secrets
+from typing import Protocol
 
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters, build_robot_model
@@ -10,19 +15,40 @@ from app.link.frame import Codec
 from app.link.pacing import budget_for
 from app.messages import Event, RobotState, Severity
 from app.robot.bridge import Applied, Bridge
+from app.robot.custody import Custody
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
 from models.numerics import FloatArray
 
-__all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "RobotCore", "warm_up_robot"]
+__all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "Body", "RobotCore", "warm_up_robot"]
 
 DEFAULT_ROBOT_ID = 1
 STEP_NS = 1_000_000
 """Time between steps [ns]."""
 
 
+class Body(Protocol):
+    """What the bridge drives; called once a millisecond, `measure` then `step`."""
+
+    @property
+    def unsafe(self) -> str:
+        """Why the present arming must end; empty where nothing is wrong."""
+
+    def measure(self) -> tuple[FloatArray, FloatArray]:
+        """Pose (S, 3), not finite where unknown [rad, rad, m]; tensions (T,) [N]."""
+
+    def step(self, target: FloatArray, actuation: Actuation) -> int:
+        """Go towards a pose (S, 3) where actuation is STIFF; number of frozen limbs."""
+
+    def recover(self) -> None:
+        """Put frozen limbs at rest where they are."""
+
+    def events(self) -> list[Event]:
+        """Events since the last call, oldest first."""
+
+
 class RobotCore:
-    """Bridge and simulated plant; pure: bytes and time in, bytes out."""
+    """Bridge and body; with the simulated plant pure: bytes and time in, bytes out."""
 
     def __init__(
         self,
@@ -33,6 +59,8 @@ class RobotCore:
         *,
         robot_id: int = DEFAULT_ROBOT_ID,
         coordinates: FloatArray | None = None,
+        session: int | None = None,
+        body: Body | None = None,
     ) -> None:
         """Start idle, at rest.
 
@@ -43,19 +71,26 @@ class RobotCore:
             seed: of the sensor noise.
             robot_id: number that frames for this robot carry, 0..255.
             coordinates: (S, 3) pose to start at; None = the rest posture.
+            session: number of this life of the robot, 1..2**32 - 1, that its frames
+                carry; None = drawn at random, so that no frame of an earlier life is
+                obeyed.
+            body: what is driven; None = a simulated plant with that mismatch.
 
         Raises:
             ConfigError: the mismatch does not fit the robot.
             FrameError: the link's packets are too small for any frame.
         """
         self.model = build_robot_model(robot)
+        self.custody = Custody()
         self.bridge = Bridge(
             self.model,
             robot,
             Codec(self.model, robot_id, link.medium.mtu_bytes),
             budget_for(link, up=True),
+            session=session or secrets.randbits(32) or 1,
+            custody=self.custody,
         )
-        self.plant = Plant(self.model, mismatch, seed, coordinates)
+        self.body = body or Plant(self.model, mismatch, seed, coordinates)
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
         self._frozen = 0
         self._events: list[Event] = []
@@ -65,9 +100,18 @@ class RobotCore:
         """What the robot does now."""
         return self.bridge.state
 
-    def receive(self, now_ns: int, buffer: bytes) -> bool:
-        """Take one packet from the link; True where it may move a limb."""
-        return self.bridge.receive(now_ns, buffer)
+    def receive(self, now_ns: int, buffer: bytes, peer: int = 0) -> bool:
+        """Take one packet from the link.
+
+        Args:
+            now_ns: robot time [ns].
+            buffer: the packet.
+            peer: number of the connection it came by; 0 where there is only one.
+
+        Returns:
+            Whether it may move a limb.
+        """
+        return self.bridge.receive(now_ns, buffer, peer)
 
     def step(self, now_ns: int) -> list[bytes]:
         """Advance by one millisecond.
@@ -78,9 +122,11 @@ class RobotCore:
         Returns:
             Telemetry packets to send now.
         """
-        measured, tension = self.plant.measure()
+        measured, tension = self.body.measure()
         self.applied = self.bridge.step(now_ns, measured)
-        frozen = self.plant.step(self.applied.coordinates, self.applied.actuation)
+        frozen = self.body.step(self.applied.coordinates, self.applied.actuation)
+        if self.body.unsafe:
+            self.bridge.safety.fail(now_ns, self.body.unsafe)
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
         return self.bridge.telemetry(now_ns, measured, tension)
@@ -88,14 +134,20 @@ class RobotCore:
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""
         events = sorted(
-            [*self._events, *self.bridge.events()], key=lambda event: event.time_ns
+            [
+                *self._events,
+                *self.bridge.events(),
+                *self.custody.events(),
+                *self.body.events(),
+            ],
+            key=lambda event: event.time_ns,
         )
         self._events = []
         return events
 
     def _note_frozen(self, now_ns: int, frozen: int) -> None:
         if frozen and self.applied.actuation != Actuation.STIFF:
-            self.plant.recover()
+            self.body.recover()
             frozen = 0
         if frozen > self._frozen:
             self._events.append(
@@ -123,4 +175,4 @@ def warm_up_robot(robot: RobotParameters, link: LinkParameters) -> None:
     core.step(STEP_NS)
     rest = core.model.rest_coordinates.copy()
     core.bridge.warm_up(rest)
-    core.plant.step(rest, Actuation.STIFF)
+    core.body.step(rest, Actuation.STIFF)

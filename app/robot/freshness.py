@@ -2,15 +2,16 @@
 
 Order is by generation time: it is the one number that a restarted station does not
 set back. Sequence numbers only tell apart frames that were generated at the same
-(quantised) time. Every stream (a limb, or in compact frames a segment) has its own
-order, because a link may reorder frames and an old setpoint must never overtake a
-newer one of the same stream. Stamps are on the robot's clock: a station on another
-host learns the difference from the echo in telemetry and adds it (see
-`app.link.station_side`), so that the robot need not believe anybody's clock.
+(quantised) time. Every segment has its own order, because a link may reorder frames and
+an old setpoint must never overtake a newer one of the same segment, whichever other
+limbs it tells; so have the mode frames of every connection. Stamps are on the robot's
+clock: a station on another host learns the difference from hello and echo and adds it
+(see `app.link.station_side`), so that the robot need not believe anybody's clock.
 
-What this cannot see: a compact frame carries its time modulo 16 s, so one that is
-replayed after exactly that looks young. The arming it names must then still be the one
-that is followed, and the envelope and rates still hold.
+Frames carry their time modulo a few seconds, and what is left out is covered by the CRC
+(see `app.link.stamps`). What this cannot see: 1 in 256 of the compact frames that are
+replayed after exactly 8.2 s passes for young. The arming it belongs to must then still
+be the one that is followed, and the envelope and rates still hold.
 """
 
 from enum import Enum
@@ -31,7 +32,7 @@ class Rejection(Enum):
     STALE = "older than the age limit"
     REPLAYED = "a repeat, or older than what is already obeyed"
     NOT_FINITE = "with a value that is not finite"
-    REFUSED = "of an arming that is not followed"
+    REFUSED = "of an arming that is not followed, or of a station not in control"
 
 
 class Freshness:
@@ -53,7 +54,7 @@ class Freshness:
 
         Args:
             now_ns: robot time [ns].
-            stream: key of its stream, 0..255.
+            stream: its segment, or -1 - connection of a mode frame.
             generated_ns: when it was made, on the robot's clock [ns].
             sequence: its number, unwrapped.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from app.errors import ConfigError
+from app.messages import Event
 from app.robot.safety import Actuation
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
@@ -264,6 +265,15 @@ class Plant:
     def tension(self) -> FloatArray:
         """(T,) the true tensions [N]; a view."""
         return self._data.tension
+
+    @property
+    def unsafe(self) -> str:
+        """Empty: nothing of a simulated robot fails."""
+        return ""
+
+    def events(self) -> list[Event]:
+        """Nothing: what there is to say the core says."""
+        return []
 
     @property
     def frozen(self) -> int:

@@ -1,27 +1,51 @@
-"""Telemetry: what the robot tells, when, and of which limb.
+"""Telemetry: what the robot tells, when, and of which limbs.
 
 A change of the robot's own state goes at once, without waiting for its turn; else the
-pacer decides, serving the limb that has moved most since it was last told. The robot
-answers in the profile it was last addressed in, and within the rate that the station
-allows it, so that it follows a link whose settings change without being told of them.
+pacer decides. Where the whole robot fits five times a second it is told at once, else
+the limb that has moved most since it was last told, with those that moved too. The
+robot answers in the profile it was last addressed in, and within the rate that the
+station allows it, so that it follows a link whose settings change without being told
+of them. Until a station shows that it knows the session, every second frame is a hello.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.clock import NS_PER_MS
-from app.link.frame import Codec, Profile, TelemetryFrame
+from app.link.frame import WHOLE_ROBOT, Codec, HelloFrame, Profile, TelemetryFrame
+from app.link.hello import HELLO_BYTES
 from app.link.pacing import PaceBudget, Pacer
+from app.link.planner import telemetry_grade
 from app.messages import RobotState
 from app.robot.envelope import motion_since
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["Reporter"]
+__all__ = ["Heard", "Reporter"]
 
-_WIDE_MTU_BYTES = 64
-"""Of a link that began too narrow for full frames and now carries them."""
+_WIDE_MTU_BYTES = 128
+"""Of a link that began too narrow for packed frames and now carries them."""
+_WHOLE_HZ = 5.0
+_MOVED = 0.02  # rad
+_HELLO_NS = 200 * NS_PER_MS
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The newest setpoint frame that was accepted.
+
+    Attributes:
+        sequence: its number.
+        came_ns: when it came [ns].
+        generated_ns: its stamp [ns].
+        peer: connection it came by.
+    """
+
+    sequence: int
+    came_ns: int
+    generated_ns: int
+    peer: int = 0
 
 
 class Reporter:
@@ -39,7 +63,7 @@ class Reporter:
         self._model = model
         self._codec = codec
         narrow = codec.profile is Profile.COMPACT
-        self._full_mtu_bytes = _WIDE_MTU_BYTES if narrow else codec.mtu_bytes
+        self._packed_mtu_bytes = _WIDE_MTU_BYTES if narrow else codec.mtu_bytes
         self._budget = budget
         self._uplink_bps = 0.0
         self._pacer = Pacer(limbs, budget)
@@ -49,6 +73,18 @@ class Reporter:
         self._told_state: RobotState | None = None
         self._next_limb = 0
         self._sequence = 0
+        self._greeting = codec.session != 0
+        self._hello_ns: int | None = None
+        self._hellos = 0
+        self._codec.grade = telemetry_grade(codec, budget)
+
+    def greet(self) -> None:
+        """A frame came from someone who may not know the session: tell it again."""
+        self._greeting = self._codec.session != 0
+
+    def known(self) -> None:
+        """A frame came that is bound to the session."""
+        self._greeting = False
 
     def follow(self, profile: Profile, uplink_bps: float) -> None:
         """Take up the profile and rate of the newest frame from the station.
@@ -57,23 +93,26 @@ class Reporter:
             profile: in which the robot was addressed.
             uplink_bps: rate allowed for telemetry [bit/s]; 0 = the station cannot say.
         """
-        if profile is Profile.FULL and self._codec.profile is not profile:
-            self._codec.set_mtu(self._full_mtu_bytes)
+        if profile is Profile.PACKED and self._codec.profile is not profile:
+            self._codec.set_mtu(self._packed_mtu_bytes)
         self._codec.profile = profile
         if uplink_bps != self._uplink_bps:
             self._uplink_bps = uplink_bps
             told = replace(self._budget, bandwidth_bps=uplink_bps, share=1.0)
             self._pacer.configure(told if uplink_bps > 0.0 else self._budget)
+            self._codec.grade = telemetry_grade(self._codec, self._pacer.budget)
 
     def report(
         self,
         now_ns: int,
         state: RobotState,
         epoch: int,
-        heard: tuple[int, int] | None,
+        heard: Heard | None,
         received: int,
         measured: FloatArray,
         tension: FloatArray,
+        faults: int = 0,
+        contact: bytes = b"",
     ) -> list[bytes]:
         """Return the frames that go now.
 
@@ -81,11 +120,13 @@ class Reporter:
             now_ns: robot time [ns].
             state: what the robot does.
             epoch: arming followed, or that ended last where none is.
-            heard: sequence of the newest setpoint frame and when it came [ns].
+            heard: the newest setpoint frame.
             received: count of setpoint frames received.
             measured: (S, 3) [rad, rad, m]; rows that are not finite are told as when
                 a frame last was due and they were.
             tension: (T,) [N].
+            faults: a bit for each fault that the robot has.
+            contact: what it knows of what it touches, ready to be sent.
 
         Returns:
             None or one frame of at most the link's MTU.
@@ -93,51 +134,103 @@ class Reporter:
         changed = state != self._told_state
         if not changed and not self._pacer.ready(now_ns):
             return []
+        urgent = changed and self._hellos > 0
+        if self._greeting and not urgent and self._hello_due(now_ns):
+            return [self._hello(now_ns)]
+        if not changed and not self._pacer.due(now_ns):
+            return []
         finite = np.isfinite(measured).all(axis=1, keepdims=True)
         np.copyto(self._last_finite, measured, where=finite)
-        if changed:
-            limb = self._next_limb
-        else:
-            motion_since(self._model, self._last_finite, self._told, self._change)
+        compact = self._codec.profile is Profile.COMPACT
+        self._pacer.streams = self._change.size if compact else 1
+        motion_since(self._model, self._last_finite, self._told, self._change)
+        limb = self._next_limb
+        if not changed:
             limb = self._pacer.choose(now_ns, self._change.tolist())
         if limb < 0:
             return []
-        packet = self._codec.encode(
-            self._frame(now_ns, limb, state, epoch, heard, received, tension)
-        )
-        self._pacer.sent(now_ns, limb, len(packet))
-        start, stop = self._model.limb_segment_start[limb : limb + 2]
-        self._told[start:stop] = self._last_finite[start:stop]
+        limbs = (limb,) if compact else self._together(limb)
+        frame = self._frame(now_ns, limbs, state, epoch, heard, received, tension)
+        packet = self._codec.encode(replace(frame, faults=faults, contact=contact))
+        self._pacer.sent(now_ns, limbs, len(packet))
+        for told in limbs:
+            rows = self._codec.schema.rows(told)
+            self._told[rows] = self._last_finite[rows]
         self._told_state = state
         self._next_limb = (limb + 1) % self._change.size
         return [packet]
 
+    def _together(self, limb: int) -> tuple[int, ...]:
+        """Limbs that go in one packed frame."""
+        schema = self._codec.schema
+        rate = self._pacer.budget.bytes_per_s()
+        size = self._codec.frame_bytes(telemetry=True)
+        whole_bytes = size + self._pacer.budget.overhead_bytes
+        if size <= self._codec.mtu_bytes and (
+            rate is None or rate >= _WHOLE_HZ * whole_bytes
+        ):
+            return schema.all_limbs
+        moved = tuple(
+            other
+            for other in schema.all_limbs
+            if other == limb or self._change[other] > _MOVED
+        )
+        fits = self._codec.frame_bytes(telemetry=True) <= self._codec.mtu_bytes
+        return moved if fits else (limb,)
+
+    def _hello_due(self, now_ns: int) -> bool:
+        """Every second frame, and never more than five a second."""
+        last_ns = self._hello_ns
+        due = last_ns is None or now_ns - last_ns >= _HELLO_NS
+        self._hellos += 1
+        return due and self._hellos % 2 == 1
+
+    def _hello(self, now_ns: int) -> bytes:
+        """Write a hello; every second packed one is compact, which fits any link."""
+        self._hello_ns = now_ns
+        codec = self._codec
+        profile = codec.profile
+        small = self._hellos % 4 == 3 or codec.mtu_bytes < HELLO_BYTES
+        if small:
+            codec.profile = Profile.COMPACT
+        packet = codec.encode(HelloFrame(codec.robot_id, codec.session, now_ns))
+        codec.profile = profile
+        self._pacer.sent(now_ns, (), len(packet))
+        return packet
+
     def _frame(
         self,
         now_ns: int,
-        limb: int,
+        limbs: tuple[int, ...],
         state: RobotState,
         epoch: int,
-        heard: tuple[int, int] | None,
+        heard: Heard | None,
         received: int,
         tension: FloatArray,
     ) -> TelemetryFrame:
         self._sequence += 1
-        start, stop = self._model.limb_segment_start[limb : limb + 2]
-        first, last = self._model.limb_tendon_start[limb : limb + 2]
-        told = tension[first:last]
+        schema = self._codec.schema
+        if len(limbs) == 1:
+            rows = self._last_finite[schema.rows(limbs[0])]
+            told = tension[schema.tendons(limbs[0])]
+        else:
+            rows = np.full_like(self._last_finite, np.nan)
+            for limb in limbs:
+                rows[schema.rows(limb)] = self._last_finite[schema.rows(limb)]
+            told = tension
         return TelemetryFrame(
             sequence=self._sequence,
             generated_ns=now_ns,
             robot=self._codec.robot_id,
-            limb=limb,
+            limb=limbs[0] if len(limbs) == 1 else WHOLE_ROBOT,
             epoch=epoch,
             state=state,
-            coordinates=self._last_finite[start:stop],
+            coordinates=rows,
             tension=told if bool(np.isfinite(told).all()) else None,
-            echo_sequence=-1 if heard is None else heard[0],
+            echo_sequence=-1 if heard is None else heard.sequence,
             echo_hold_ms=float("nan")
             if heard is None
-            else (now_ns - heard[1]) / NS_PER_MS,
+            else (now_ns - heard.came_ns) / NS_PER_MS,
             received=received,
+            echo_generated_ns=-1 if heard is None else heard.generated_ns,
         )

@@ -1,8 +1,8 @@
 """The robot's process: one socket and one core on an absolute 1 ms grid.
 
 It needs no station to run safely: without commands it holds, gives way, and at last
-goes slack by itself, and it takes a new arming whenever a station returns. It says
-nothing but telemetry.
+goes slack by itself, and it takes a new arming whenever a station returns. Where it
+binds, several stations may listen and one of them drives (see `app.robot.custody`).
 """
 
 from collections.abc import Callable
@@ -13,8 +13,9 @@ from app.clock import NS_PER_MS, MonotonicClock
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters
 from app.link.endpoint import Endpoint, load_keys
+from app.messages import Event
 from app.real_time import prefer_real_time
-from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, RobotCore, warm_up_robot
+from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, Body, RobotCore, warm_up_robot
 from app.robot.plant import PlantMismatch
 
 __all__ = ["Grid", "run_robot"]
@@ -22,6 +23,7 @@ __all__ = ["Grid", "run_robot"]
 _PRIORITY = 40  # of SCHED_FIFO, where permitted
 _WAKE_NS = 3 * NS_PER_MS  # what is due by then is made at once: warm, it costs a third
 _CATCH_UP_STEPS = 20
+_EVENTS_NS = 100 * NS_PER_MS
 
 
 class Grid:
@@ -59,8 +61,10 @@ def run_robot(
     stop: Callable[[], bool],
     keys: Path | None = None,
     robot_id: int = DEFAULT_ROBOT_ID,
+    say: Callable[[Event], None] | None = None,
+    body: Body | None = None,
 ) -> None:
-    """Run the simulated robot until told to stop.
+    """Run the robot's side until told to stop.
 
     Args:
         robot: the robot as its file gives it.
@@ -73,6 +77,9 @@ def run_robot(
         keys: folder with this robot's key pair `robot` and the peer's public key
             (`station`, where this end connects); needed for addresses off this host.
         robot_id: number that frames for this robot carry, 0..255.
+        say: called with what a person should know, refused peers among it; None =
+            nobody listens.
+        body: what is driven; None = the simulated robot.
 
     Raises:
         LinkError: the address is bad or in use, or keys are missing.
@@ -83,23 +90,33 @@ def run_robot(
         own_keys = load_keys(keys, "robot", "robot" if role == "bind" else "station")
     with Endpoint(address, role, own_keys) as endpoint:
         warm_up_robot(robot, link)
-        core = RobotCore(robot, link, mismatch, seed, robot_id=robot_id)
+        core = RobotCore(robot, link, mismatch, seed, robot_id=robot_id, body=body)
         # not before: loading must not hold up a window
         prefer_real_time(_PRIORITY, on_any_core=True)
-        _serve(core, endpoint, stop)
+        core.custody.name_of = endpoint.key_name
+        _serve(core, endpoint, stop, say)
 
 
-def _serve(core: RobotCore, endpoint: Endpoint, stop: Callable[[], bool]) -> None:
+def _serve(
+    core: RobotCore,
+    endpoint: Endpoint,
+    stop: Callable[[], bool],
+    say: Callable[[Event], None] | None = None,
+) -> None:
     clock = MonotonicClock()
     grid = Grid(clock.now_ns())
-    for _, _stale in endpoint.receive():
-        pass  # what came while kernels were loading is not worth a look
+    endpoint.receive()  # what came while kernels were loading is not worth a look
+    events_due_ns = clock.now_ns()
     while not stop():
         left_ms = (grid.next_ns - STEP_NS + _WAKE_NS - clock.now_ns()) / NS_PER_MS
-        for received_ns, packet in endpoint.receive(max(left_ms, 0.0)):
+        for received_ns, packet, peer in endpoint.receive_from(max(left_ms, 0.0)):
             _step(core, endpoint, grid.due(received_ns))
-            core.receive(received_ns, packet)
+            core.receive(received_ns, packet, peer)
         _step(core, endpoint, grid.due(clock.now_ns()))
+        if say is not None and clock.now_ns() >= events_due_ns:
+            events_due_ns = clock.now_ns() + _EVENTS_NS
+            for event in (*core.events(), *endpoint.events()):
+                say(event)
 
 
 def _step(core: RobotCore, endpoint: Endpoint, times: range) -> None:

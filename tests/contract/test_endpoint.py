@@ -1,14 +1,20 @@
 """What every endpoint promises, over every kind of address."""
 
+import contextlib
 import socket
 import stat
 import threading
 import time
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
+import zmq
 
 from app.errors import LinkError
 from app.link.endpoint import Endpoint, Waiter, load_keys, make_keys
+from app.link.peers import PeerTable
 
 DEADLINE_S = 20.0
 
@@ -103,6 +109,176 @@ class TestEndpoint:
         ] == []
 
 
+class TestSeveralPeers:
+    """The end that binds: one station drives, others watch."""
+
+    def test_each_is_heard_by_its_number_and_all_hear(self, tmp_path):
+        with ExitStack() as stack:
+            bound = stack.enter_context(Endpoint(f"ipc://{tmp_path}/s", "bind"))
+            ends = [
+                stack.enter_context(Endpoint(bound.address, "connect"))
+                for _ in range(3)
+            ]
+            numbers = [introduce(end, bound) for end in ends]
+            assert sorted(numbers) == [1, 2, 3]
+            assert set(bound.peers) == {1, 2, 3}
+            assert bound.send(b"to all")
+            for end in ends:
+                assert [body for _, body in end.receive(1000 * DEADLINE_S)] == [
+                    b"to all"
+                ]
+            assert [introduce(end, bound) for end in ends] == numbers
+
+    def test_one_that_only_listens_is_served(self, tmp_path):
+        with (
+            Endpoint(f"ipc://{tmp_path}/s", "bind") as bound,
+            Endpoint(bound.address, "connect") as watcher,
+        ):
+            until(lambda: bound.peers, bound, watcher)
+            assert bound.send(b"telemetry")
+            received = watcher.receive(1000 * DEADLINE_S)
+            assert [body for _, body in received] == [b"telemetry"]
+
+    def test_one_that_left_is_forgotten_and_another_is_served_on(self, tmp_path):
+        with (
+            Endpoint(f"ipc://{tmp_path}/s", "bind") as bound,
+            Endpoint(bound.address, "connect") as stays,
+        ):
+            number = introduce(stays, bound)
+            with Endpoint(bound.address, "connect") as leaves:
+                introduce(leaves, bound)
+            until(lambda: bound.send(b"x") and bound.peers == (number,), bound, stays)
+
+    def test_one_that_does_not_read_holds_up_nobody(self, tmp_path):
+        with (
+            Endpoint(f"ipc://{tmp_path}/s", "bind") as bound,
+            Endpoint(bound.address, "connect") as reads,
+            Endpoint(bound.address, "connect") as frozen,
+        ):
+            introduce(frozen, bound)
+            introduce(reads, bound)
+            for k in range(500):
+                assert bound.send(k.to_bytes(2, "big") + bytes(10_000))
+                received = reads.receive(1000 * DEADLINE_S)
+                assert [int.from_bytes(body[:2], "big") for _, body in received] == [k]
+
+    def test_a_flood_starves_nobody_and_is_told(self, tmp_path):
+        with (
+            Endpoint(f"ipc://{tmp_path}/s", "bind") as bound,
+            Endpoint(bound.address, "connect") as floods,
+            Endpoint(bound.address, "connect") as speaks,
+        ):
+            quiet = introduce(speaks, bound)
+            loud = introduce(floods, bound)
+            heard, most = 0, 0
+            end = time.monotonic() + DEADLINE_S
+            while (heard < 20 or most < 64) and time.monotonic() < end:
+                sent = 0
+                while sent < 200 and time.monotonic() < end:
+                    sent += floods.send(bytes(100))
+                speaks.send(b"command")
+                for _ in range(20):  # two rounds through the sockets' own threads
+                    batch = bound.receive_from(5)
+                    count = Counter(received.peer for received in batch)
+                    heard += count[quiet]
+                    most = max(most, count[loud])
+                    assert count[loud] <= 64
+                    if count[quiet]:
+                        break
+                else:
+                    raise AssertionError("starved")
+            assert heard >= 20
+            told = [event.text for event in bound.events()]
+            assert any("sends more than can be taken" in text for text in told)
+
+    def test_the_newest_of_a_flood_is_kept(self, tmp_path):
+        with (
+            Endpoint(f"ipc://{tmp_path}/s", "bind") as bound,
+            Endpoint(bound.address, "connect") as floods,
+        ):
+            introduce(floods, bound)
+            sent = 0
+            while sent < 100:  # more than it hands on, less than the queues hold
+                sent += floods.send(sent.to_bytes(2, "big"))
+            received = []
+            while not received or received[-1] != sent - 1:
+                batch = bound.receive(1000 * DEADLINE_S)
+                assert batch, "the newest is lost"
+                received += [int.from_bytes(body, "big") for _, body in batch]
+            assert received == sorted(set(received))
+
+    def test_a_connection_that_broke_keeps_its_number(self, tmp_path):
+        address = f"ipc://{tmp_path}/s"
+        table = PeerTable()
+        first = table.heard(b"a", b"key")
+        table.lost(b"a")
+        assert table.connected() == []
+        assert table.heard(b"a", b"key") == first
+        assert table.heard(b"a", b"other key") == first + 1  # nobody takes it over
+        assert table.connected() == [(b"a", b"other key", first + 1)]
+        with Endpoint(address, "connect") as station:
+            for _ in range(2):
+                with Endpoint(address, "bind") as robot:
+                    until(lambda: robot.peers, robot, station)
+                    assert introduce(station, robot) == 1
+
+    def test_what_is_remembered_of_peers_is_bounded(self):
+        table = PeerTable()
+        holder = table.heard(b"holder", b"")
+        for k in range(1000):
+            table.heard(k.to_bytes(2, "big"), b"")
+            assert table.heard(b"holder", b"") == holder
+        assert len(table.connected()) == 32
+        pilot = table.heard(b"pilot", b"good key")
+        for k in range(1000):
+            table.heard(k.to_bytes(3, "big"), b"one bad key")
+        assert (b"pilot", b"good key", pilot) in table.connected()
+
+    def test_raw_sockets_of_every_kind_do_no_harm(self, tmp_path):
+        with (
+            Endpoint(f"ipc://{tmp_path}/s", "bind") as bound,
+            Endpoint(bound.address, "connect") as client,
+            zmq.Context() as context,
+        ):
+            introduce(client, bound)
+            for kind in (zmq.DEALER, zmq.REQ, zmq.ROUTER, zmq.PUSH, zmq.SUB):
+                with context.socket(kind) as raw:
+                    raw.setsockopt(zmq.LINGER, 0)
+                    raw.connect(bound.address)
+                    for parts in ([b"a", b"b"], [b""] * 5, [bytes(70_000)]):
+                        with contextlib.suppress(zmq.ZMQError):
+                            raw.send_multipart(parts, zmq.DONTWAIT)
+                    carry(client, bound, b"still served")
+            with context.socket(zmq.DEALER) as raw:
+                raw.setsockopt(zmq.LINGER, 0)
+                raw.connect(bound.address)
+                raw.send_multipart([b"a", b"b"])
+                until(lambda: "2 parts" in texts(bound), bound, client)
+
+
+def texts(endpoint):
+    return " ".join(event.text for event in endpoint.events())
+
+
+def until(done, *endpoints):
+    end = time.monotonic() + DEADLINE_S
+    while not done():
+        assert time.monotonic() < end
+        for endpoint in endpoints:
+            endpoint.receive(2)
+
+
+def introduce(sender, receiver):
+    """Send until it arrives; return the number that it has there."""
+    end = time.monotonic() + DEADLINE_S
+    while not sender.send(b"here"):
+        assert time.monotonic() < end
+        sender.receive(2)
+    received = receiver.receive_from(1000 * DEADLINE_S)
+    assert [packet for _, packet, _ in received] == [b"here"]
+    return received[0].peer
+
+
 def test_no_peer_takes_nothing(tmp_path):
     with Endpoint(f"ipc://{tmp_path}/none", "connect") as alone:
         assert not alone.send(b"x")
@@ -175,6 +351,27 @@ def test_unknown_key_is_refused_while_a_known_one_passes(keys):
             carry(client, bound, b"known")
             assert not stranger.send(b"unknown")
             assert not bare.send(b"no key at all")
+        stranger_key = keys["stranger"].public.decode()
+        told = []
+
+        def told_of_both():
+            told.append(texts(bound))
+            said = " ".join(told)
+            return (
+                "without keys was refused" in said
+                and f"the key {stranger_key} is not trusted" in said
+            )
+
+        until(told_of_both, bound, stranger, bare)
+        until(lambda: "refuses this end's key" in texts(stranger), stranger)
+        until(lambda: "one end has keys" in texts(bare), bare)
+        assert bound.key_name(bound.peers[0]) == "client"
+
+
+def test_keys_whose_halves_do_not_fit_are_refused(keys):
+    mixed = replace(keys["client"], secret=keys["stranger"].secret)
+    with pytest.raises(LinkError, match="do not belong together"):
+        Endpoint("tcp://127.0.0.1:5", "connect", mixed)
 
 
 def test_keys_are_private_and_never_overwritten(tmp_path):

@@ -40,7 +40,10 @@ class View:
     """Newest state and health of a session, re-read on each access."""
 
     def __init__(self, session: Session) -> None:
-        self.blocks = SessionBlocks(session.folder, MODEL, create=False)
+        model = MODEL
+        if session.robot != "ursula":
+            model = build_robot_model(load_robot(session.robot))
+        self.blocks = SessionBlocks(session.folder, model, create=False)
 
     @property
     def state(self) -> Any:
@@ -55,10 +58,14 @@ class View:
 
 @contextmanager
 def running_session(
-    log: Path, link: str = "optical-lab", operator: str = "circle", **settings: Any
+    log: Path,
+    link: str = "optical-lab",
+    operator: str = "circle",
+    robot: str = "ursula",
+    **settings: Any,
 ) -> Iterator[tuple[Session, Supervisor]]:
     """Start link, robot and station; end them all afterwards."""
-    session = create_session("ursula", link, operator=operator, log=log, **settings)
+    session = create_session(robot, link, operator=operator, log=log, **settings)
     supervisor = Supervisor(session)
     try:
         supervisor.start()

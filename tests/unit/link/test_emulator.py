@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from app.clock import NS_PER_MS, NS_PER_S
 from app.config.link import load_link
 from app.errors import FrameError, LinkError
 from app.link import emulator as module
-from app.link.channel import Direction, Fate, LinkOverrides
+from app.link.channel import Channel, ChannelSettings, Direction, Fate, LinkOverrides
 from app.link.emulator import Emulator, run_emulator
 from app.link.emulator_protocol import (
     EmulatorSettings,
@@ -80,6 +81,41 @@ def test_settings_take_hold_and_a_wrong_preset_does_not():
     assert (status.delay_ms, status.cut, status.error) == (633.0, False, "")
 
 
+def test_an_outage_on_demand_runs_once_a_revision():
+    emulator = Emulator(load_link("tether"), 1, 0)
+    packet = encode_settings(EmulatorSettings(1, outage_s=2.0))
+    emulator.settle(0, packet)
+    assert emulator.status(1).cut
+    emulator.settle(NS_PER_S, packet)  # asked again, as the answer was lost
+    emulator.channel.advance(2 * NS_PER_S)
+    assert not emulator.status(2 * NS_PER_S).cut
+    emulator.settle(3 * NS_PER_S, encode_settings(EmulatorSettings(2, outage_s=9.0)))
+    assert emulator.status(3 * NS_PER_S).cut
+    emulator.settle(4 * NS_PER_S, encode_settings(EmulatorSettings(3)))
+    assert not emulator.status(4 * NS_PER_S).cut
+
+
+def test_the_same_preset_again_keeps_what_was_added_to_it(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("time_s,delay_ms\n0,10\n5,90\n")
+    link = load_link("tether").with_trace(path, "hold")
+    emulator = Emulator(link, 1, 0)
+    wish = EmulatorSettings(1, "tether", LinkOverrides(loss=0.5))
+    emulator.settle(4 * NS_PER_S, encode_settings(wish))
+    emulator.channel.advance(6 * NS_PER_S)
+    assert emulator.status(6 * NS_PER_S).delay_ms == 90.0
+    for preset, delay_ms in (("ideal", 0.0), ("tether", 3.0)):
+        emulator.settle(7 * NS_PER_S, encode_settings(EmulatorSettings(2, preset)))
+        assert emulator.status(7 * NS_PER_S).delay_ms == delay_ms
+
+
+def test_the_scene_may_tell_the_distance():
+    emulator = Emulator(load_link("acoustic-hs"), 1, 0)
+    wish = EmulatorSettings(1, overrides=LinkOverrides(distance_m=75.0))
+    emulator.settle(0, encode_settings(wish))
+    assert emulator.status(1).delay_ms == pytest.approx(350.0)
+
+
 @pytest.fixture
 def running(tmp_path, monkeypatch):
     """The process's main function in a thread, at ordinary priority."""
@@ -102,6 +138,7 @@ def running(tmp_path, monkeypatch):
         stop.set()
         thread.join(DEADLINE_S)
         assert not thread.is_alive()
+    assert list(tmp_path.iterdir()) == []  # no socket file is left
 
 
 def carry(sender, receiver, packet):
@@ -145,3 +182,40 @@ def test_process_carries_both_ways_and_obeys(running):
     assert robot.receive() == []
     with pytest.raises(LinkError, match="in use"):
         run_emulator(*addresses, load_link("ideal"), 1, lambda: True)
+
+
+def test_live_and_virtual_time_give_the_same_records(running):
+    """What a live emulator did, a channel fed with its times does again."""
+    station, robot, control, _ = running
+    carry(station, robot, b"\x20 down")
+    carry(robot, station, b"\x20 up")
+    wish = LinkOverrides(loss=0.2, jitter_ms=3.0, bandwidth_bps=2e6, delay_ms=4.0)
+    control.send(encode_settings(EmulatorSettings(1, overrides=wish, cut=True)))
+    statuses(control, lambda s: s.revision == 1)  # the rest is from a quiet link
+    control.send(encode_settings(EmulatorSettings(2, overrides=wish)))
+    statuses(control, lambda s: s.revision == 2)
+    for k in range(150):
+        station.send(bytes([0x20 + k % 3]) * 40)
+        robot.send(bytes([0x20 + k % 5]) * 90)
+        station.receive(1)
+        robot.receive()
+    told = statuses(
+        control,
+        lambda s: sum(s.totals.values()) >= 302 and not s.records,
+    )
+    assert not any(status.records_lost for status in told)
+    live = [record for status in told for record in status.records]
+    live.sort(key=lambda record: record.submitted_ns)
+    settings = ChannelSettings.of(load_link("ideal"), wish)
+    virtual = Channel(settings, 5, told[-1].start_ns)
+    for record in live:
+        virtual.submit(
+            record.submitted_ns, record.direction, record.key, bytes(record.size_bytes)
+        )
+    virtual.advance(live[-1].submitted_ns + 60 * NS_PER_S)
+    again = sorted(virtual.take_records(), key=lambda record: record.submitted_ns)
+    assert len(live) >= 300
+    assert {record.fate for record in live} >= {Fate.DELIVERED, Fate.LOST_RESIDUAL}
+    assert [replace(record, delivered_ns=0) for record in live] == [
+        replace(record, delivered_ns=0) for record in again
+    ]

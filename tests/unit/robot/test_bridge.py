@@ -3,6 +3,7 @@
 Every test speaks the real bytes: frames are written by the station's codec.
 """
 
+import random
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,10 +13,20 @@ from hypothesis import strategies as st
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import build_robot_model, load_robot
-from app.link.frame import Codec, Profile, SetpointFrame, TelemetryFrame
+from app.errors import FrameError
+from app.link.frame import (
+    WHOLE_ROBOT,
+    Codec,
+    Grade,
+    HelloFrame,
+    Profile,
+    SetpointFrame,
+    TelemetryFrame,
+)
 from app.link.pacing import PaceBudget
 from app.messages import RobotState, Severity, StationMode
 from app.robot.bridge import Applied, Bridge
+from app.robot.custody import Custody
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Rejection
 from app.robot.safety import Actuation
 from models.numerics import FloatArray
@@ -24,7 +35,7 @@ ROBOT = load_robot("ursula")
 MODEL = build_robot_model(ROBOT)
 SEGMENTS = MODEL.segment_length.size
 ROBOT_ID = 3
-RESOLUTION = 2e-4  # rad: half a step of a full frame's 14 bits over ±90°
+RESOLUTION = 2e-4  # rad: half a step of the fine grade is 1.6e-4 at most
 POSE = MODEL.rest_coordinates * 0.5
 
 
@@ -35,21 +46,29 @@ class Rig:
     mtu_bytes: int = 256
     now_ns: int = 100 * NS_PER_S
     sequence: int = 0
+    session: int = 0
+    custody: Custody | None = None
     measured: FloatArray = field(default_factory=POSE.copy)
     station: Codec = field(init=False)
     bridge: Bridge = field(init=False)
 
     def __post_init__(self) -> None:
-        self.station = Codec(MODEL, ROBOT_ID, self.mtu_bytes)
+        self.station = Codec(MODEL, ROBOT_ID, self.mtu_bytes, self.session)
+        self.station.grade = Grade.FINE
         self.bridge = Bridge(
-            MODEL, ROBOT, Codec(MODEL, ROBOT_ID, 256), PaceBudget(bandwidth_bps=1e6)
+            MODEL,
+            ROBOT,
+            Codec(MODEL, ROBOT_ID, 256),
+            PaceBudget(bandwidth_bps=1e6),
+            session=self.session,
+            custody=self.custody,
         )
         self.step()
         assert not self.send(mode=StationMode.DISARMED, epoch=0)
 
     def frame(self, limb: int = 0, **changes: object) -> SetpointFrame:
         self.sequence += 1
-        start, stop = MODEL.limb_segment_start[limb : limb + 2]
+        own = slice(None) if limb == WHOLE_ROBOT else rows(limb)
         frame = SetpointFrame(
             sequence=self.sequence,
             generated_ns=self.now_ns,
@@ -58,7 +77,7 @@ class Rig:
             epoch=7,
             mode=StationMode.ARMED,
             period_ms=20.0,
-            coordinates=MODEL.rest_coordinates[start:stop],
+            coordinates=MODEL.rest_coordinates[own],
         )
         return replace(frame, **changes)  # type: ignore[arg-type]
 
@@ -66,8 +85,8 @@ class Rig:
         self.now_ns += NS_PER_MS
         return self.deliver(self.station.encode(self.frame(limb, **changes)))
 
-    def deliver(self, packet: bytes) -> bool:
-        return self.bridge.receive(self.now_ns, packet)
+    def deliver(self, packet: bytes, peer: int = 0) -> bool:
+        return self.bridge.receive(self.now_ns, packet, peer)
 
     def step(self, milliseconds: int = 1) -> Applied:
         for _ in range(milliseconds):
@@ -181,6 +200,10 @@ def test_a_stamp_from_the_future_moves_nothing_and_poisons_nothing() -> None:
     ahead_ns = 3600 * NS_PER_S
     for mode in StationMode:
         assert not rig.send(0, mode=mode, generated_ns=rig.now_ns + ahead_ns)
+    # A setpoint tells its time modulo 8 s: an hour ahead is another time's CRC.
+    assert rig.bridge.rejected[Rejection.FUTURE] == 2
+    assert rig.bridge.rejected[Rejection.MALFORMED] == 1
+    assert not rig.send(0, generated_ns=rig.now_ns + NS_PER_S)
     assert rig.bridge.rejected[Rejection.FUTURE] == 3
     assert rig.bridge.state == RobotState.IDLE
     assert rig.send(0)
@@ -339,6 +362,7 @@ def test_a_setpoint_may_carry_the_wildest_period() -> None:
         assert rig.send(0, coordinates=POSE[rows(0)], period_ms=period_ms)
         rig.step(20)
         assert np.all(np.isfinite(rig.pose()))
+    rig.send(0, coordinates=POSE[rows(0)], period_ms=1.0)
     assert np.allclose(rig.step(5).coordinates[rows(0)], POSE[rows(0)], atol=1e-3)
 
 
@@ -398,34 +422,78 @@ def test_whatever_comes_the_applied_pose_is_inside_and_slow(
 
 
 class TestCompact:
-    """Links of 8 bytes a packet: one segment a frame, time modulo 16 s."""
+    """Links of 8 bytes a packet: a limb a frame, its arming announced before."""
 
     def rig(self) -> Rig:
-        rig = Rig(mtu_bytes=8)
+        rig = Rig(mtu_bytes=8, session=77)
         assert rig.station.profile is Profile.COMPACT
         return rig
 
-    def test_a_segment_moves_alone(self) -> None:
-        rig = self.rig()
-        assert rig.send(0)  # carries segment 0 only
-        pose = rig.step(200).coordinates
-        assert not np.allclose(pose[0], POSE[0], atol=1e-3)
-        assert np.array_equal(pose[1:], POSE[1:])
-        assert rig.send(0)
-        assert not np.allclose(rig.step(200).coordinates[1], POSE[1], atol=1e-3)
+    def announce(self, rig: Rig, epoch: int = 7) -> None:
+        assert not rig.send(0, coordinates=np.empty((0, 3)), epoch=epoch)
 
-    def test_a_stale_segment_does_not_come_in_with_a_fresh_one(self) -> None:
+    def test_nothing_moves_before_an_announcement_and_a_whole_limb_after(self) -> None:
         rig = self.rig()
-        old = rig.station.encode(rig.frame(0, coordinates=-POSE[rows(0)]))  # segment 0
-        for _ in range(6):
-            rig.send(0, coordinates=POSE[rows(0)])
-            rig.step(200)
-        before = rig.pose()
-        assert not rig.deliver(old)
-        while rig.station.encode(rig.frame(0, coordinates=before[rows(0)]))[0] & 1:
-            pass  # until segment 1 is next
-        assert rig.send(0, coordinates=before[rows(0)])
-        assert np.allclose(rig.step(200).coordinates[0], before[0], atol=1e-2)
+        assert not rig.send(0)
+        assert rig.bridge.rejected[Rejection.MALFORMED] == 1
+        self.announce(rig)
+        assert rig.bridge.state == RobotState.ACTIVE
+        assert rig.still()
+        assert rig.send(0)
+        pose = rig.step(1200).coordinates
+        rest = MODEL.rest_coordinates
+        assert np.allclose(pose[rows(0)], rest[rows(0)], atol=0.02)
+        assert np.array_equal(pose[2:], POSE[2:])
+
+    def test_a_setpoint_of_an_earlier_arming_does_not_come_in_with_a_new_one(
+        self,
+    ) -> None:
+        rig = self.rig()
+        self.announce(rig)
+        rig.send(0)
+        late = rig.station.encode(rig.frame(0, coordinates=-POSE[rows(0)]))
+        rig.send(0, mode=StationMode.DISARMED)
+        self.announce(rig, epoch=8)
+        assert not rig.deliver(late)
+        assert rig.still()
+
+    def test_a_frame_sent_again_a_span_later_is_another_times(self) -> None:
+        rig = self.rig()
+        self.announce(rig)
+        rig.send(0)
+        passed = 0
+        for _ in range(20):
+            packet = rig.station.encode(rig.frame(0))
+            rig.now_ns += 8192 * NS_PER_MS
+            passed += rig.deliver(packet)
+        assert passed <= 1  # 1 in 256 of them
+
+    def test_parts_of_a_long_limb_have_orders_of_their_own(self) -> None:
+        model = build_robot_model(load_robot("silver2"))
+        station, robot = Codec(model, 1, 8), Codec(model, 1, 8)
+        bridge = Bridge(model, load_robot("silver2"), robot)
+        now_ns = 100 * NS_PER_S
+        bridge.step(now_ns, model.rest_coordinates)
+
+        def frame(**changes: object) -> bytes:
+            values = {
+                "sequence": 1,
+                "generated_ns": now_ns,
+                "robot": 1,
+                "limb": 0,
+                "epoch": 3,
+                "mode": StationMode.ARMED,
+                "period_ms": 1000.0,
+                "coordinates": model.rest_coordinates,
+            }
+            return station.encode(SetpointFrame(**(values | changes)))
+
+        bridge.receive(now_ns, frame(mode=StationMode.DISARMED, epoch=0))
+        bridge.receive(now_ns, frame(coordinates=np.empty((0, 3)), sequence=2))
+        assert station.parts(0) == 3
+        packets = [frame(sequence=3 + k) for k in range(3)]
+        assert all(bridge.receive(now_ns, packet) for packet in reversed(packets))
+        assert not any(bridge.receive(now_ns, packet) for packet in packets)
 
     def test_telemetry_answers_in_the_profile_of_the_station(self) -> None:
         rig = self.rig()
@@ -457,12 +525,21 @@ class TestTelemetry:
     def test_tells_every_limb_its_pose_and_tension(self) -> None:
         rig = Rig()
         frames = self.collect(rig, 200)
-        assert {frame.limb for frame in frames} == {0, 1, 2, 3}
+        assert {frame.limb for frame in frames} == {WHOLE_ROBOT}
         for frame in frames:
             assert frame.state == RobotState.IDLE
-            assert frame.coordinates == pytest.approx(POSE[rows(frame.limb)], abs=1e-3)
-            first, last = MODEL.limb_tendon_start[frame.limb : frame.limb + 2]
-            assert frame.tension == pytest.approx(self.tension[first:last], abs=0.03)
+            assert frame.coordinates == pytest.approx(POSE, abs=1e-3)
+            assert frame.tension == pytest.approx(self.tension, abs=0.03)
+
+    def test_tells_faults_and_contact(self) -> None:
+        rig = Rig()
+        rig.step(100)
+        (packet,) = rig.bridge.telemetry(
+            rig.now_ns, POSE, self.tension, faults=0x8001, contact=b"rock"
+        )
+        frame = rig.station.decode(packet, rig.now_ns)
+        assert isinstance(frame, TelemetryFrame)
+        assert (frame.faults, frame.contact) == (0x8001, b"rock")
 
     def test_echoes_the_newest_setpoint(self) -> None:
         rig = Rig()
@@ -504,6 +581,186 @@ class TestTelemetry:
         self.collect(rig, 100)
         rig.measured = np.full((SEGMENTS, 3), np.nan)
         frames = self.collect(rig, 100)
-        assert {frame.limb for frame in frames} == {0, 1, 2, 3}
+        assert frames
         for frame in frames:
-            assert frame.coordinates == pytest.approx(POSE[rows(frame.limb)], abs=1e-3)
+            assert frame.coordinates == pytest.approx(POSE, abs=1e-3)
+
+
+class TestWholeRobot:
+    """Frames of several limbs."""
+
+    def test_all_limbs_move_on_one_frame(self) -> None:
+        rig = Rig()
+        goal = MODEL.rest_coordinates * 0.6
+        assert rig.deliver(
+            rig.station.encode(rig.frame(limb=WHOLE_ROBOT, coordinates=goal))
+        )
+        assert np.allclose(rig.step(600).coordinates, goal, atol=2e-3)
+
+    def test_limbs_left_out_stay(self) -> None:
+        rig = Rig()
+        goal = np.full_like(POSE, np.nan)
+        goal[rows(0)] = 0.0
+        goal[rows(3)] = 0.0
+        rig.deliver(rig.station.encode(rig.frame(limb=WHOLE_ROBOT, coordinates=goal)))
+        pose = rig.step(1500).coordinates
+        assert np.allclose(pose[rows(0)], 0.0, atol=2e-3)
+        assert np.array_equal(pose[rows(1)], POSE[rows(1)])
+        assert np.array_equal(pose[rows(2)], POSE[rows(2)])
+
+    def test_what_is_older_than_one_limb_still_moves_the_others(self) -> None:
+        rig = Rig()
+        rig.now_ns += NS_PER_MS
+        early = rig.frame(limb=WHOLE_ROBOT, coordinates=POSE * 0.5)
+        rig.send(0, coordinates=POSE[rows(0)] * 1.1)
+        assert rig.deliver(rig.station.encode(early))
+        pose = rig.step(1000).coordinates
+        assert np.allclose(pose[rows(0)], POSE[rows(0)] * 1.1, atol=2e-3)
+        assert np.allclose(pose[rows(1)], POSE[rows(1)] * 0.5, atol=2e-3)
+
+
+class TestSession:
+    """A robot that began anew obeys nothing that was said before."""
+
+    def hellos(self, rig: Rig, milliseconds: int) -> list[HelloFrame]:
+        hellos = []
+        for _ in range(milliseconds):
+            rig.step()
+            for packet in rig.bridge.telemetry(
+                rig.now_ns, rig.measured, np.zeros(MODEL.tendon_angle.size)
+            ):
+                if packet[0] in {0x18, 0x19}:
+                    frame = rig.station.decode(packet, rig.now_ns)
+                    assert isinstance(frame, HelloFrame)
+                    hellos.append(frame)
+        return hellos
+
+    @pytest.mark.parametrize("mtu_bytes", [256, 8])
+    def test_frames_of_an_earlier_session_change_nothing(self, mtu_bytes: int) -> None:
+        before = Rig(session=0x11112222, mtu_bytes=mtu_bytes)
+        recorded = [
+            before.station.encode(before.frame(**changes))
+            for changes in (
+                {"mode": StationMode.DISARMED, "epoch": 0},
+                {"coordinates": np.empty((0, 3))},
+                {},
+                {"mode": StationMode.ESTOP},
+            )
+        ]
+        rig = Rig(session=0x33334444, now_ns=before.now_ns, mtu_bytes=mtu_bytes)
+        received = rig.bridge.received
+        for packet in recorded:
+            assert not rig.deliver(packet)
+        assert rig.bridge.rejected[Rejection.MALFORMED] == len(recorded)
+        assert rig.bridge.state == RobotState.IDLE
+        assert rig.bridge.received == received
+        assert rig.still()
+
+    def test_hello_goes_until_the_station_shows_that_it_knows(self) -> None:
+        rig = Rig(session=9)
+        assert not self.hellos(rig, 500)
+        rig.deliver(b"of a session that has ended")
+        told = self.hellos(rig, 1000)
+        assert 3 <= len(told) <= 5
+        assert {hello.session for hello in told} == {9}
+        rig.send(0, mode=StationMode.DISARMED)
+        assert not self.hellos(rig, 500)
+
+    @pytest.mark.parametrize("mtu_bytes", [256, 8])
+    def test_a_stranger_is_told_and_may_only_stop(self, mtu_bytes: int) -> None:
+        rig = Rig(session=9)
+        stranger = Codec(MODEL, ROBOT_ID, mtu_bytes)
+        received = rig.bridge.received
+        for changes in ({"mode": StationMode.DISARMED}, {}, {"epoch": 9}):
+            rig.deliver(stranger.encode(rig.frame(generated_ns=5, **changes)))
+        assert rig.bridge.received == received
+        assert rig.bridge.state == RobotState.IDLE
+        assert self.hellos(rig, 500)
+        stop = rig.frame(mode=StationMode.ESTOP, generated_ns=5)
+        rig.deliver(stranger.encode(stop))
+        assert rig.bridge.state == RobotState.ESTOP
+        assert not rig.send(0)
+
+    def test_another_schema_is_refused_and_told_why(self) -> None:
+        limits = MODEL.bend_limit * 1.01
+        other = Codec(MODEL._replace(bend_limit=limits), ROBOT_ID, 256, 9)
+        rig = Rig(session=9)
+        assert not rig.deliver(other.encode(rig.frame(0)))
+        assert rig.bridge.rejected[Rejection.MALFORMED] == 1
+        hello = HelloFrame(ROBOT_ID, 9, rig.now_ns)
+        with pytest.raises(FrameError, match="same robot file"):
+            rig.station.decode(other.encode(hello), rig.now_ns)
+
+
+class TestCustody:
+    """One station in control; others watch, and may stop."""
+
+    def test_a_second_station_moves_nothing_and_may_stop(self) -> None:
+        rig = Rig(custody=Custody())
+        second = Codec(MODEL, ROBOT_ID, 256)
+        assert rig.send(0)
+        rig.step(50)
+        rig.now_ns += NS_PER_MS
+        for changes in ({}, {"epoch": 9}, {"mode": StationMode.DISARMED}):
+            frame = rig.frame(0, coordinates=POSE[rows(0)] * 0.1, **changes)
+            assert not rig.deliver(second.encode(frame), peer=1)
+        assert rig.bridge.rejected[Rejection.REFUSED] == 3
+        assert rig.bridge.state == RobotState.ACTIVE
+        assert rig.bridge.newest is not None
+        assert rig.bridge.newest.peer == 0
+        assert rig.send(0), "the first goes on"
+        rig.now_ns += NS_PER_MS
+        rig.deliver(second.encode(rig.frame(0, mode=StationMode.ESTOP)), peer=1)
+        assert rig.bridge.state == RobotState.ESTOP
+
+    def test_hand_over_is_explicit(self) -> None:
+        rig = Rig(custody=Custody())
+        second = Codec(MODEL, ROBOT_ID, 256)
+        rig.send(0)
+        rig.send(0, mode=StationMode.DISARMED)
+        rig.now_ns += NS_PER_MS
+        assert rig.deliver(second.encode(rig.frame(0, epoch=8)), peer=1)
+        assert not rig.send(0, epoch=9)
+
+
+def fuzz_frames(count: int, seed: int) -> None:
+    """Throw mutated and random bytes at a bridge; raises on a defect.
+
+    Nothing may escape, and the applied pose may not move: neither where the robot is
+    idle nor where it holds an arming.
+
+    Args:
+        count: so many mutated and so many random strings in each state.
+        seed: of both.
+    """
+    draw = random.Random(seed)
+    for armed in (False, True):
+        rig = Rig(session=0x12345678)
+        if armed:
+            rig.send(0)
+            rig.step(700)
+            assert rig.bridge.state == RobotState.HOLD
+        everywhere = MODEL.rest_coordinates * -1.0
+        packets = [
+            rig.station.encode(rig.frame(limb, coordinates=everywhere[own]))
+            for limb, own in ((0, rows(0)), (3, rows(3)), (WHOLE_ROBOT, slice(None)))
+        ]
+        stops = [rig.station.encode(rig.frame(mode=mode)) for mode in StationMode]
+        before = rig.pose()
+        received = rig.bridge.received
+        for _ in range(count):
+            original = draw.choice([*packets, *stops])
+            broken = bytearray(original)
+            for _ in range(draw.randint(1, 6)):
+                broken[draw.randrange(len(broken))] = draw.randrange(256)
+            for buffer in (bytes(broken), draw.randbytes(draw.randint(0, 64))):
+                if buffer != original and rig.deliver(buffer):
+                    raise AssertionError(f"{buffer.hex()} moved a limb")
+        if rig.bridge.received != received:
+            raise AssertionError("a broken frame was counted as received")
+        if not np.array_equal(rig.pose(), before) and armed:
+            raise AssertionError("the applied pose moved")
+
+
+def test_fuzz() -> None:
+    fuzz_frames(1_500, 1)

@@ -13,7 +13,8 @@ from app.config.link import load_link
 from app.config.robot import build_robot_model, load_robot
 from app.errors import LinkError
 from app.link.endpoint import Endpoint
-from app.link.frame import Codec, SetpointFrame, TelemetryFrame
+from app.link.frame import Codec, HelloFrame, SetpointFrame, TelemetryFrame
+from app.link.streams import Kind
 from app.messages import RobotState, StationMode
 from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, warm_up_robot
 from app.robot.plant import PlantMismatch
@@ -23,6 +24,7 @@ ROBOT = load_robot("ursula")
 LINK = load_link("ideal")
 MODEL = build_robot_model(ROBOT)
 PATIENCE_NS = 60 * NS_PER_S
+_HELLOS = {Kind.HELLO.value, Kind.COMPACT_HELLO.value}
 
 
 def start_robot(address: str, stop: Callable[[], bool]) -> None:
@@ -69,7 +71,11 @@ class Station:
         while time.monotonic_ns() < end_ns:
             self.send(mode, epoch)
             for received_ns, packet in self.endpoint.receive(20.0):
+                if packet[0] not in _HELLOS and not self.codec.session:
+                    continue  # it cannot be read yet
                 frame = self.codec.decode(packet, received_ns)
+                if isinstance(frame, HelloFrame):
+                    self.codec.bind(frame.session)
                 if isinstance(frame, TelemetryFrame) and wanted(frame):
                     return frame
         raise AssertionError("the robot did not answer as wanted")

@@ -1,0 +1,56 @@
+"""What the robot has told of itself, newest first limb by limb; pure."""
+
+import numpy as np
+
+from app.link.frame import WHOLE_ROBOT, TelemetryFrame
+from app.link.schema import Schema
+
+__all__ = ["Confirmed"]
+
+
+class Confirmed:
+    """Pose and tensions as the robot measured them."""
+
+    def __init__(self, schema: Schema) -> None:
+        """Begin with nothing told."""
+        self._schema = schema
+        self.coordinates = np.zeros((schema.segment_start[-1], 3))
+        """(S, 3) [rad, rad, m]."""
+        self.tension = np.zeros(schema.tendon_start[-1])
+        """(T,) [N]."""
+        self.generated_ns = np.zeros(schema.limbs, dtype=np.int64)
+        """(L,) when measured, in station time [ns]; 0 = never."""
+
+    def reset(self) -> None:
+        """The robot began anew: its times start again."""
+        self.generated_ns[:] = 0
+
+    def take(self, frame: TelemetryFrame, generated_ns: int) -> list[int]:
+        """Take a frame up where it is newer.
+
+        Args:
+            frame: telemetry.
+            generated_ns: when it was measured, in station time [ns].
+
+        Returns:
+            The limbs of which it tells something new.
+        """
+        schema = self._schema
+        one = frame.limb != WHOLE_ROBOT
+        first = schema.rows(frame.limb).start if one else 0
+        tendon = schema.tendons(frame.limb).start if one else 0
+        news: list[int] = []
+        for limb in (frame.limb,) if one else schema.all_limbs:
+            rows, tendons = schema.rows(limb), schema.tendons(limb)
+            told = frame.coordinates[rows.start - first : rows.stop - first]
+            finite = np.isfinite(told)
+            if not finite.any() or generated_ns < self.generated_ns[limb]:
+                continue  # not told, or overtaken on the way
+            self.generated_ns[limb] = generated_ns
+            np.copyto(self.coordinates[rows], told, where=finite)
+            if frame.tension is not None:
+                self.tension[tendons] = frame.tension[
+                    tendons.start - tendon : tendons.stop - tendon
+                ]
+            news.append(limb)
+        return news

@@ -1,0 +1,342 @@
+"""Packed setpoint and mode frames: any number of limbs, full or as a delta.
+
+| frame | fields after the key, bits                                                   |
+|-------|------------------------------------------------------------------------------|
+| mode  | time 29, sequence 10, epoch 8, mode 2, session 32, period 6, uplink 8        |
+| full  | time 14, sequence 10, epoch 8; grade 2, delta 1 = 0; mask L; coordinates     |
+| delta | time 14, sequence 10, epoch 8; grade 2, delta 1 = 1; base 8; each limb:      |
+|       | width w 4, then w for each coordinate                                        |
+
+The mask (a bit a limb, limb 0 last) is there only where the key says "several". The
+coordinates of a full frame are one number in mixed radix (`app.link.layout`). A delta
+tells all limbs: by what each code differs from that of the frame `base` numbers before.
+After filling to a whole byte come sections (`app.link.sections`) and 24 bits of CRC.
+Of a mode frame that is sealed with session 0, the sender does not know the session.
+"""
+
+import numpy as np
+
+from app.errors import FrameError
+from app.link.bases import Bases, State
+from app.link.layout import unpack_codes
+from app.link.packing import (
+    BitReader,
+    BitWriter,
+    period_code,
+    period_ms,
+    uplink_bps,
+    uplink_code,
+)
+from app.link.records import WHOLE_ROBOT, SetpointFrame
+from app.link.schema import Grade, Schema
+from app.link.seal import LONG_BYTES, Seal
+from app.link.sections import PLAN, read_sections, write_section
+from app.link.senders import Sender
+from app.link.stamps import MODE_STAMP, SETPOINT_STAMP, coarse_time
+from app.link.streams import Kind
+from app.messages import StationMode
+from models.numerics import FloatArray
+
+__all__ = ["PackedSetpoints"]
+
+_SEQUENCE_BITS = 10
+_BASE_BITS = 8
+_WIDTH_BITS = 4
+_WIDEST = (1 << _WIDTH_BITS) - 1
+_FULL_EVERY = 10  # frames, for a peer that has lost what it acknowledged
+_PLAN_EVERY = 8  # frames, for a peer that missed it
+_PLAN_REPEATS = 3  # after a change
+_LIMB_KINDS = (Kind.ACTIVE_LIMB, Kind.LIMB)
+
+
+class PackedSetpoints:
+    """Writes and reads the station's packed frames to one robot."""
+
+    def __init__(self, robot_id: int, schema: Schema, seal: Seal) -> None:
+        """Prepare.
+
+        Args:
+            robot_id: 0..255.
+            schema: of the robot.
+            seal: shared with the other profile.
+        """
+        self._robot_id = robot_id
+        self._schema = schema
+        self._seal = seal
+        self.grade = Grade.STANDARD
+        self.sent = Bases()
+        """States told by this side."""
+        self._deltas = 0  # frames since one was full for certain
+        self._plan = b""
+        self._since_plan = 0
+
+    def frame_bytes(self, limbs: tuple[int, ...], grade: Grade) -> int:
+        """Length of a full frame of these limbs, without sections [bytes]."""
+        mask = self._schema.limbs if 1 < len(limbs) < self._schema.limbs else 0
+        bits = self._schema.setpoint[grade].bits(limbs) + mask
+        return 1 + (14 + _SEQUENCE_BITS + 8 + 3 + bits + 7) // 8 + LONG_BYTES
+
+    # -- out -----------------------------------------------------------------------
+
+    def write_mode(self, frame: SetpointFrame) -> bytes:
+        """Write a mode frame, or the announcement of an arming."""
+        time_ns = MODE_STAMP.rounded_ns(frame.generated_ns)
+        writer = BitWriter()
+        writer.put(MODE_STAMP.code(time_ns), MODE_STAMP.bits)
+        writer.put(frame.sequence, _SEQUENCE_BITS)
+        writer.put(frame.epoch, 8)
+        writer.put(int(frame.mode), 2)
+        writer.put(self._seal.session, 32)
+        writer.put(period_code(frame.period_ms), 6)
+        writer.put(uplink_code(frame.uplink_bps), 8)
+        body = bytes([Kind.MODE.value]) + writer.to_bytes()
+        return body + self._seal.long(body, b"")
+
+    def write_setpoint(self, frame: SetpointFrame) -> bytes:
+        """Write a setpoint, as a delta where that is shorter.
+
+        Raises:
+            FrameError: a coordinate is not finite, or no limb is told.
+        """
+        codes = self._codes(frame)
+        time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
+        known = coarse_time(time_ns)
+        whole = len(codes) == self._schema.limbs
+        body = self._full(frame, codes)
+        if whole:
+            state = self._state(codes)
+            base = self.sent.usable(frame.sequence, self.grade)
+            delta = self._delta(*base, state) if base else None
+            self._deltas += 1
+            if self._deltas >= _FULL_EVERY:
+                self._deltas = 0
+            elif base and delta and len(delta) < len(body):
+                body, known = delta, known + base[1].known()
+            self.sent.keep(frame.sequence, state)
+        head = BitWriter()
+        head.put(SETPOINT_STAMP.code(time_ns), SETPOINT_STAMP.bits)
+        head.put(frame.sequence, _SEQUENCE_BITS)
+        head.put(frame.epoch, 8)
+        body = bytes([self._key(frame, codes)]) + head.to_bytes() + body
+        body += self._told_plan(frame)
+        return body + self._seal.long(body, known)
+
+    def _codes(self, frame: SetpointFrame) -> dict[int, list[int]]:
+        layouts = self._schema.setpoint[self.grade].limbs
+        if frame.limb != WHOLE_ROBOT:
+            return {frame.limb: layouts[frame.limb].codes(frame.coordinates)}
+        codes: dict[int, list[int]] = {}
+        for limb in self._schema.all_limbs:
+            rows = frame.coordinates[self._schema.rows(limb)]
+            if not np.isnan(rows).all():
+                codes[limb] = layouts[limb].codes(rows)
+        if not codes:
+            raise FrameError("A setpoint must tell at least one limb: all are NaN.")
+        return codes
+
+    def _state(self, codes: dict[int, list[int]]) -> State:
+        value = 0
+        layouts = self._schema.setpoint[self.grade].limbs
+        for limb, parts in codes.items():
+            value = layouts[limb].pack(parts, value)
+        return State(self.grade, tuple(tuple(part) for part in codes.values()), value)
+
+    def _key(self, frame: SetpointFrame, codes: dict[int, list[int]]) -> int:
+        if len(codes) == self._schema.limbs > 1:
+            return Kind.ALL.value
+        if len(codes) > 1:
+            return int((Kind.SOME_WITH_ACTIVE if frame.active else Kind.SOME).value)
+        kind = Kind.ACTIVE_LIMB if frame.active else Kind.LIMB
+        return kind.value | next(iter(codes))
+
+    def _full(self, frame: SetpointFrame, codes: dict[int, list[int]]) -> bytes:
+        writer = BitWriter()
+        writer.put(self.grade, 2)
+        writer.put(0, 1)
+        if 1 < len(codes) < self._schema.limbs:
+            writer.put(sum(1 << limb for limb in codes), self._schema.limbs)
+        layout = self._schema.setpoint[self.grade]
+        value = 0
+        for limb, part in codes.items():
+            value = layout.limbs[limb].pack(part, value)
+        writer.put(value, layout.bits(tuple(codes)))
+        return writer.to_bytes()
+
+    def _delta(self, distance: int, base: State, state: State) -> bytes | None:
+        writer = BitWriter()
+        writer.put(self.grade, 2)
+        writer.put(1, 1)
+        writer.put(distance, _BASE_BITS)
+        for before, now in zip(base.codes, state.codes, strict=True):
+            steps = [b - a for a, b in zip(before, now, strict=True)]
+            width = max((2 * abs(step)).bit_length() for step in steps)
+            if width > _WIDEST:
+                return None
+            writer.put(width, _WIDTH_BITS)
+            for step in steps if width else ():
+                writer.put(step + (1 << (width - 1)), width)
+        return writer.to_bytes()
+
+    def _told_plan(self, frame: SetpointFrame) -> bytes:
+        plan = bytes([period_code(frame.period_ms), uplink_code(frame.uplink_bps)])
+        if plan != self._plan:
+            self._plan, self._since_plan = plan, -_PLAN_REPEATS
+        self._since_plan += 1
+        if 0 < self._since_plan < _PLAN_EVERY:
+            return b""
+        self._since_plan = min(self._since_plan, 0)
+        return write_section(PLAN, plan)
+
+    # -- in ------------------------------------------------------------------------
+
+    def read(self, buffer: bytes, reference_ns: int, sender: Sender) -> SetpointFrame:
+        """Read a mode or setpoint frame; nothing is remembered of one that is refused.
+
+        Raises:
+            FrameError: wrong length, CRC, kind, limb, base or range.
+        """
+        if buffer[0] == Kind.MODE.value:
+            return self._read_mode(buffer, reference_ns, sender)
+        reader = BitReader(buffer[1:-LONG_BYTES])
+        time_ns = SETPOINT_STAMP.time_ns(reader.take(SETPOINT_STAMP.bits), reference_ns)
+        code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
+        grade = reader.take(2)
+        if grade > max(Grade):
+            raise FrameError(f"Resolution {grade} is not known.")
+        known = coarse_time(time_ns)
+        counter = sender.counters
+        sequence = counter.peek(code, _SEQUENCE_BITS, time_ns, telemetry=False)
+        if reader.take(1):
+            if not self._tells_all(buffer[0]):
+                raise FrameError("A delta frame must tell all limbs.")
+            distance = reader.take(_BASE_BITS)
+            base = sender.bases.get(sequence - distance)
+            if base is None or base.grade != grade:
+                raise FrameError(
+                    f"Delta starts from frame {distance} before, which is not known."
+                )
+            self._seal.check(buffer, known + base.known())
+            limbs = self._schema.all_limbs
+            codes = self._take_delta(reader, base)
+        else:
+            self._seal.check(buffer, known)
+            limbs = self._limbs(buffer[0], reader)
+            layout = self._schema.setpoint[grade]
+            value = reader.take(layout.bits(limbs))
+            codes = unpack_codes([layout.limbs[limb] for limb in limbs], value)
+        rows = self._rows(Grade(grade), limbs, codes)
+        period, uplink = self._take_plan(read_sections(reader.rest()), sender)
+        counter.sequence(code, _SEQUENCE_BITS, time_ns, telemetry=False)
+        sender.period_ms, sender.uplink_bps = period, uplink
+        if len(limbs) == self._schema.limbs:
+            self._keep(sender, sequence, Grade(grade), codes)
+        one = len(limbs) == 1
+        return SetpointFrame(
+            sequence=sequence,
+            generated_ns=time_ns,
+            robot=self._robot_id,
+            limb=limbs[0] if one else WHOLE_ROBOT,
+            epoch=epoch,
+            mode=StationMode.ARMED,
+            period_ms=period,
+            coordinates=rows[self._schema.rows(limbs[0])] if one else rows,
+            uplink_bps=uplink,
+            active=buffer[0] & 0xF8 == Kind.ACTIVE_LIMB.value
+            or buffer[0] in {Kind.SOME_WITH_ACTIVE.value, Kind.ALL.value},
+        )
+
+    def _tells_all(self, key: int) -> bool:
+        return key == Kind.ALL.value or (
+            self._schema.limbs == 1 and key in {kind.value for kind in _LIMB_KINDS}
+        )
+
+    def _limbs(self, key: int, reader: BitReader) -> tuple[int, ...]:
+        count = self._schema.limbs
+        if key == Kind.ALL.value:
+            return self._schema.all_limbs
+        if key in {Kind.SOME.value, Kind.SOME_WITH_ACTIVE.value}:
+            mask = reader.take(count)
+            limbs = tuple(limb for limb in range(count) if mask >> limb & 1)
+            if not 1 < len(limbs) < count:
+                raise FrameError(f"Mask {mask:#b} does not tell several limbs.")
+            return limbs
+        limb = key & 0x07
+        if Kind(key & 0xF8) not in _LIMB_KINDS or limb >= count:
+            raise FrameError(f"Frame key {key:#04x}: no such kind or limb.")
+        return (limb,)
+
+    def _take_delta(self, reader: BitReader, base: State) -> list[list[int]]:
+        codes: list[list[int]] = []
+        for before, layout in zip(
+            base.codes, self._schema.setpoint[base.grade].limbs, strict=True
+        ):
+            width = reader.take(_WIDTH_BITS)
+            part = list(before)
+            for index, axis in enumerate(layout.axes if width else ()):
+                part[index] += reader.take(width) - (1 << (width - 1))
+                if not 0 <= part[index] < axis.levels:
+                    raise FrameError("A delta leads out of the range of a coordinate.")
+            codes.append(part)
+        return codes
+
+    def _rows(
+        self, grade: Grade, limbs: tuple[int, ...], codes: list[list[int]]
+    ) -> FloatArray:
+        rows = np.full((self._schema.segment_start[-1], 3), np.nan)
+        layouts = self._schema.setpoint[grade].limbs
+        for limb, part in zip(limbs, codes, strict=True):
+            rows[self._schema.rows(limb)] = layouts[limb].rows(part)
+        return rows
+
+    def _keep(
+        self, sender: Sender, sequence: int, grade: Grade, codes: list[list[int]]
+    ) -> None:
+        value = 0
+        for layout, part in zip(self._schema.setpoint[grade].limbs, codes, strict=True):
+            value = layout.pack(part, value)
+        state = State(grade, tuple(tuple(part) for part in codes), value)
+        sender.bases.keep(sequence, state)
+
+    @staticmethod
+    def _take_plan(sections: dict[int, bytes], sender: Sender) -> tuple[float, float]:
+        plan = sections.get(PLAN)
+        if plan is None:
+            return sender.period_ms, sender.uplink_bps
+        if len(plan) < 2:
+            raise FrameError(f"Plan has {len(plan)} bytes: at least 2.")
+        return period_ms(plan[0] & 0x3F), uplink_bps(plan[1])
+
+    def _read_mode(
+        self, buffer: bytes, reference_ns: int, sender: Sender
+    ) -> SetpointFrame:
+        reader = BitReader(buffer[1:-LONG_BYTES])
+        time_ns = MODE_STAMP.time_ns(reader.take(MODE_STAMP.bits), reference_ns)
+        code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
+        mode, session = reader.take(2), reader.take(32)
+        period, uplink = reader.take(6), reader.take(8)
+        stranger = session == 0 != self._seal.session
+        self._seal.check(buffer, b"", stranger=stranger)
+        if session != self._seal.session and not stranger:
+            raise FrameError(f"Frame is of session {session:#010x}, not of this one.")
+        if mode > max(StationMode):
+            raise FrameError(f"Mode {mode} is not known.")
+        reader.finish()
+        announced = mode == StationMode.ARMED
+        count = 0 if announced else self._schema.segment_start[-1]
+        sequence = sender.counters.sequence(
+            code, _SEQUENCE_BITS, time_ns, telemetry=False
+        )
+        if not stranger:
+            sender.period_ms, sender.uplink_bps = period_ms(period), uplink_bps(uplink)
+        return SetpointFrame(
+            sequence=sequence,
+            generated_ns=time_ns,
+            robot=self._robot_id,
+            limb=WHOLE_ROBOT,
+            epoch=epoch,
+            mode=StationMode(mode),
+            period_ms=period_ms(period),
+            coordinates=np.full((count, 3), np.nan),
+            uplink_bps=uplink_bps(uplink),
+            stranger=stranger,
+        )

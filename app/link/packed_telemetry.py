@@ -1,0 +1,264 @@
+"""Packed telemetry: any number of limbs.
+
+| field       | bits | unit, meaning                                                   |
+|-------------|------|-----------------------------------------------------------------|
+| time        | 18   | 31.25 µs                                                        |
+| sequence    | 10   |                                                                 |
+| epoch       | 8    | the arming that is followed                                     |
+| state       | 3    | RobotState                                                      |
+| heard       | 1    | 0: no setpoint yet, the next four mean nothing                  |
+| echo        | 10   | sequence of the newest setpoint accepted                        |
+| echo time   | 14   | its time, 0.5 ms                                                |
+| hold        | 16   | how long ago it came, 0.25 ms; 65535: longer, or not known      |
+| received    | 10   | count of setpoints accepted                                     |
+| grade       | 2    | resolution of the coordinates                                   |
+| mask        | L    | a bit a limb; only where the key says "several"                 |
+| coordinates |      | one number in mixed radix, ranges 25 % wider than the limits    |
+
+After filling to a whole byte come sections (tension, faults, contact model) and 24 bits
+of CRC.
+"""
+
+import math
+
+import numpy as np
+
+from app.clock import NS_PER_MS, NS_PER_US
+from app.errors import FrameError
+from app.link.counters import Counters
+from app.link.layout import unpack_codes
+from app.link.packing import BitReader, BitWriter, dequantise, quantise
+from app.link.records import WHOLE_ROBOT, TelemetryFrame
+from app.link.schema import Grade, Schema
+from app.link.seal import LONG_BYTES, Seal
+from app.link.sections import CONTACT, FAULTS, TENSION, read_sections, write_section
+from app.link.stamps import SETPOINT_STAMP, TELEMETRY_STAMP, coarse_time
+from app.link.streams import Kind
+from app.messages import RobotState
+from models.numerics import FloatArray
+
+__all__ = ["PackedTelemetry"]
+
+_SEQUENCE_BITS = 10
+_TENSION_BITS = 10
+_HOLD_TICK_NS = 250 * NS_PER_US
+_HOLD_UNKNOWN = 65535
+_HEAD_BITS = TELEMETRY_STAMP.bits + 2 * _SEQUENCE_BITS + 8 + 3 + 1 + 14 + 16 + 10 + 2
+_LONGEST_CONTACT = 64
+
+
+class PackedTelemetry:
+    """Writes and reads the packed telemetry of one robot."""
+
+    def __init__(
+        self, robot_id: int, schema: Schema, seal: Seal, counters: Counters
+    ) -> None:
+        """Prepare.
+
+        Args:
+            robot_id: 0..255.
+            schema: of the robot.
+            seal: shared with the other profile.
+            counters: likewise; of the station.
+        """
+        self._robot_id = robot_id
+        self._schema = schema
+        self._seal = seal
+        self._counters = counters
+        self.grade = Grade.STANDARD
+
+    def frame_bytes(
+        self, limbs: tuple[int, ...], grade: Grade, *, tension: bool
+    ) -> int:
+        """Length of a frame of these limbs, with tensions or without [bytes]."""
+        mask = self._schema.limbs if 1 < len(limbs) < self._schema.limbs else 0
+        bits = _HEAD_BITS + mask + self._schema.telemetry[grade].bits(limbs)
+        tendons = sum(
+            self._schema.tendons(limb).stop - self._schema.tendons(limb).start
+            for limb in limbs
+        )
+        section = 2 + (_TENSION_BITS * tendons + 7) // 8 if tension and tendons else 0
+        return 1 + (bits + 7) // 8 + section + LONG_BYTES
+
+    def write(self, frame: TelemetryFrame, mtu_bytes: int) -> bytes:
+        """Write a frame; tensions, then the contact model, only where they fit.
+
+        Raises:
+            FrameError: a value is not finite, or of the wrong shape.
+        """
+        limbs, codes = self._codes(frame)
+        time_ns = TELEMETRY_STAMP.rounded_ns(frame.generated_ns)
+        writer = BitWriter()
+        writer.put(TELEMETRY_STAMP.code(time_ns), TELEMETRY_STAMP.bits)
+        writer.put(frame.sequence, _SEQUENCE_BITS)
+        writer.put(frame.epoch, 8)
+        writer.put(int(frame.state), 3)
+        self._put_echo(writer, frame)
+        writer.put(self.grade, 2)
+        if 1 < len(limbs) < self._schema.limbs:
+            writer.put(sum(1 << limb for limb in limbs), self._schema.limbs)
+        layout = self._schema.telemetry[self.grade]
+        value = 0
+        for limb, part in zip(limbs, codes, strict=True):
+            value = layout.limbs[limb].pack(part, value)
+        writer.put(value, layout.bits(limbs))
+        body = bytes([self._key(limbs)]) + writer.to_bytes()
+        for section in self._sections(frame, limbs):
+            if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
+                body += section
+        return body + self._seal.long(body, coarse_time(time_ns))
+
+    def _codes(self, frame: TelemetryFrame) -> tuple[tuple[int, ...], list[list[int]]]:
+        layouts = self._schema.telemetry[self.grade].limbs
+        if frame.limb != WHOLE_ROBOT:
+            return (frame.limb,), [layouts[frame.limb].codes(frame.coordinates)]
+        rows = {
+            limb: frame.coordinates[self._schema.rows(limb)]
+            for limb in self._schema.all_limbs
+        }
+        limbs = tuple(limb for limb in rows if not np.isnan(rows[limb]).all())
+        if not limbs:
+            raise FrameError("Telemetry must tell at least one limb: all are NaN.")
+        return limbs, [layouts[limb].codes(rows[limb]) for limb in limbs]
+
+    def _key(self, limbs: tuple[int, ...]) -> int:
+        if len(limbs) == 1:
+            return Kind.TELEMETRY_LIMB.value | limbs[0]
+        whole = len(limbs) == self._schema.limbs
+        return int((Kind.TELEMETRY_ALL if whole else Kind.TELEMETRY_SOME).value)
+
+    @staticmethod
+    def _put_echo(writer: BitWriter, frame: TelemetryFrame) -> None:
+        heard = frame.echo_sequence >= 0
+        hold = _HOLD_UNKNOWN
+        if heard and math.isfinite(frame.echo_hold_ms):
+            ticks = round(frame.echo_hold_ms * NS_PER_MS / _HOLD_TICK_NS)
+            hold = min(_HOLD_UNKNOWN, max(0, ticks))
+        told_ns = SETPOINT_STAMP.rounded_ns(frame.echo_generated_ns)
+        writer.put(int(heard), 1)
+        writer.put(max(0, frame.echo_sequence), _SEQUENCE_BITS)
+        writer.put(SETPOINT_STAMP.code(told_ns), SETPOINT_STAMP.bits)
+        writer.put(hold, 16)
+        writer.put(frame.received, _SEQUENCE_BITS)
+
+    def _sections(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> list[bytes]:
+        sections: list[bytes] = []
+        if frame.faults:
+            sections.append(
+                write_section(FAULTS, (frame.faults & 0xFFFF).to_bytes(2, "big"))
+            )
+        if frame.tension is not None:
+            sections.append(self._tension_section(frame, limbs))
+        if frame.contact:
+            if len(frame.contact) > _LONGEST_CONTACT:
+                raise FrameError(
+                    f"Contact model has {len(frame.contact)} bytes: at most "
+                    f"{_LONGEST_CONTACT}."
+                )
+            sections.append(write_section(CONTACT, frame.contact))
+        return sections
+
+    def _tension_section(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> bytes:
+        tension = frame.tension if frame.tension is not None else np.empty(0)
+        offset = 0
+        if frame.limb != WHOLE_ROBOT:
+            offset = self._schema.tendons(frame.limb).start
+        expected = self._schema.tendons(limbs[-1]).stop - offset
+        if frame.limb == WHOLE_ROBOT:
+            expected = self._schema.tendon_start[-1]
+        if len(tension) != expected:
+            raise FrameError(f"There are {expected} tendons, not {len(tension)}.")
+        writer = BitWriter()
+        for limb in limbs:
+            tendons = self._schema.tendons(limb)
+            for index in range(tendons.start, tendons.stop):
+                low, high = self._schema.tension[index]
+                value = float(tension[index - offset])
+                writer.put(quantise(value, low, high, _TENSION_BITS), _TENSION_BITS)
+        return write_section(TENSION, writer.to_bytes())
+
+    def read(self, buffer: bytes, reference_ns: int) -> TelemetryFrame:
+        """Read a frame; nothing is remembered of one that is refused.
+
+        Raises:
+            FrameError: wrong length, CRC, limb or range.
+        """
+        reader = BitReader(buffer[1:-LONG_BYTES])
+        time_ns = TELEMETRY_STAMP.time_ns(
+            reader.take(TELEMETRY_STAMP.bits), reference_ns
+        )
+        self._seal.check(buffer, coarse_time(time_ns))
+        code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
+        state, heard = reader.take(3), reader.take(1)
+        if state > max(RobotState):
+            raise FrameError(f"Robot state {state} is not known.")
+        echo, echo_time = reader.take(_SEQUENCE_BITS), reader.take(SETPOINT_STAMP.bits)
+        hold, received = reader.take(16), reader.take(_SEQUENCE_BITS)
+        grade = reader.take(2)
+        if grade > max(Grade):
+            raise FrameError(f"Resolution {grade} is not known.")
+        limbs = self._limbs(buffer[0], reader)
+        layout = self._schema.telemetry[grade]
+        layouts = [layout.limbs[limb] for limb in limbs]
+        codes = unpack_codes(layouts, reader.take(layout.bits(limbs)))
+        rows = np.full((self._schema.segment_start[-1], 3), np.nan)
+        for limb, part in zip(limbs, codes, strict=True):
+            rows[self._schema.rows(limb)] = layout.limbs[limb].rows(part)
+        sections = read_sections(reader.rest())
+        tension = self._take_tension(sections.get(TENSION), limbs)
+        one = limbs[0] if len(limbs) == 1 else WHOLE_ROBOT
+        if one != WHOLE_ROBOT:
+            rows = rows[self._schema.rows(one)]
+            tension = None if tension is None else tension[self._schema.tendons(one)]
+        hold_known = heard and hold != _HOLD_UNKNOWN
+        return TelemetryFrame(
+            sequence=self._counters.sequence(
+                code, _SEQUENCE_BITS, time_ns, telemetry=True
+            ),
+            generated_ns=time_ns,
+            robot=self._robot_id,
+            limb=one,
+            epoch=epoch,
+            state=RobotState(state),
+            coordinates=rows,
+            tension=tension,
+            echo_sequence=(self._counters.echo(echo, _SEQUENCE_BITS) if heard else -1),
+            echo_hold_ms=hold * _HOLD_TICK_NS / NS_PER_MS if hold_known else math.nan,
+            received=self._counters.received(received, _SEQUENCE_BITS, time_ns),
+            echo_generated_ns=(
+                SETPOINT_STAMP.time_ns(echo_time, time_ns) if heard else -1
+            ),
+            faults=int.from_bytes(sections.get(FAULTS, b"")[:2], "big"),
+            contact=sections.get(CONTACT, b"")[:_LONGEST_CONTACT],
+        )
+
+    def _limbs(self, key: int, reader: BitReader) -> tuple[int, ...]:
+        count = self._schema.limbs
+        if key == Kind.TELEMETRY_ALL.value:
+            return self._schema.all_limbs
+        if key == Kind.TELEMETRY_SOME.value:
+            mask = reader.take(count)
+            limbs = tuple(limb for limb in range(count) if mask >> limb & 1)
+            if not 1 < len(limbs) < count:
+                raise FrameError(f"Mask {mask:#b} does not tell several limbs.")
+            return limbs
+        limb = key & 0x07
+        if limb >= count:
+            raise FrameError(f"No limb {limb}: 0..{count - 1}.")
+        return (limb,)
+
+    def _take_tension(
+        self, section: bytes | None, limbs: tuple[int, ...]
+    ) -> FloatArray | None:
+        if section is None:
+            return None
+        reader = BitReader(section)
+        tension = np.full(self._schema.tendon_start[-1], np.nan)
+        for limb in limbs:
+            tendons = self._schema.tendons(limb)
+            for index in range(tendons.start, tendons.stop):
+                low, high = self._schema.tension[index]
+                code = reader.take(_TENSION_BITS)
+                tension[index] = dequantise(code, low, high, _TENSION_BITS)
+        reader.finish()
+        return tension

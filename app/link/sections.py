@@ -1,0 +1,60 @@
+"""Sections: what may follow the fields of a packed frame.
+
+Each is a byte of kind, a byte of length and so many bytes. A reader skips kinds that it
+does not know, so a later version can say more to an older one.
+
+| kind | in        | content                                             |
+|------|-----------|-----------------------------------------------------|
+| 1    | setpoint  | plan: 2 filling bits, period 6, uplink rate 8       |
+| 2    | telemetry | tension: 10 bits for each tendon of the frame       |
+| 3    | telemetry | faults: 16 bits                                     |
+| 4    | telemetry | contact model, kept free: up to 64 bytes            |
+"""
+
+from app.errors import FrameError
+
+__all__ = [
+    "CONTACT",
+    "FAULTS",
+    "PLAN",
+    "PLAN_BYTES",
+    "TENSION",
+    "read_sections",
+    "write_section",
+]
+
+PLAN, TENSION, FAULTS, CONTACT = 1, 2, 3, 4
+PLAN_BYTES = 4
+"""Length of a whole plan section."""
+
+_LONGEST = 255
+
+
+def write_section(kind: int, content: bytes) -> bytes:
+    """Return one section.
+
+    Raises:
+        FrameError: the content is longer than 255 bytes.
+    """
+    if len(content) > _LONGEST:
+        raise FrameError(
+            f"Section {kind} has {len(content)} bytes: at most {_LONGEST}."
+        )
+    return bytes([kind, len(content)]) + content
+
+
+def read_sections(buffer: bytes) -> dict[int, bytes]:
+    """Return the sections by kind; of several of one kind the last.
+
+    Raises:
+        FrameError: the last one is cut.
+    """
+    sections: dict[int, bytes] = {}
+    at = 0
+    while at < len(buffer):
+        if at + 2 > len(buffer) or at + 2 + buffer[at + 1] > len(buffer):
+            raise FrameError(f"Section at byte {at} of {len(buffer)} is cut.")
+        end = at + 2 + buffer[at + 1]
+        sections[buffer[at]] = buffer[at + 2 : end]
+        at = end
+    return sections

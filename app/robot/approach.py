@@ -1,0 +1,95 @@
+"""How the applied pose goes to a setpoint: straight, over one period, within the rates.
+
+Each segment has a path of its own, because a frame may tell some of them only.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.robot.envelope import advance_applied, clamp_to_envelope
+from models.numerics import FloatArray
+from models.robot import RobotModel
+
+__all__ = ["Approach"]
+
+
+class Approach:
+    """The applied pose and where it is going."""
+
+    def __init__(self, model: RobotModel) -> None:
+        """Begin straight, going nowhere."""
+        segments = model.segment_length.size
+        self._model = model
+        self.applied = np.zeros((segments, 3))
+        """(S, 3) pose applied now [rad, rad, m]; always inside the envelope."""
+        self._origin = np.zeros((segments, 3))
+        self._goal = np.zeros((segments, 3))
+        self._wanted = np.zeros((segments, 3))
+        self._begin_ns = np.zeros(segments, dtype=np.int64)
+        self._end_ns = np.zeros(segments, dtype=np.int64)
+
+    def want(self, segment: int, row: FloatArray) -> int:
+        """Look at a setpoint of one segment, without going there yet.
+
+        Args:
+            segment: index in the robot.
+            row: (3,) wanted [rad, rad, m].
+
+        Returns:
+            1 where it had to be brought into the envelope, else 0.
+        """
+        out = self._wanted[segment : segment + 1]
+        return int(clamp_to_envelope(self._model, segment, row.reshape(1, 3), out))
+
+    def aim(self, now_ns: int, segments: Sequence[int], span_ns: int) -> None:
+        """Begin a straight path to what is wanted of some segments.
+
+        Args:
+            now_ns: robot time [ns].
+            segments: indices in the robot.
+            span_ns: time until it is reached [ns].
+        """
+        which = list(segments)
+        self._origin[which] = self.applied[which]
+        self._goal[which] = self._wanted[which]
+        self._begin_ns[which] = now_ns
+        self._end_ns[which] = now_ns + span_ns
+
+    def forget(self, now_ns: int) -> None:
+        """Go nowhere: old goals are stale."""
+        self._origin[:] = self.applied
+        self._goal[:] = self.applied
+        self._begin_ns[:] = now_ns
+        self._end_ns[:] = now_ns
+
+    def follow(self, measured: FloatArray) -> None:
+        """Take the measured (S, 3) pose as applied, where it is finite."""
+        clamp_to_envelope(self._model, 0, measured, self.applied)
+
+    def advance(self, now_ns: int, period: float) -> None:
+        """Move on along the paths within the rate limits; `period` [s] since last."""
+        advance_applied(
+            self._model,
+            now_ns,
+            period,
+            self._origin,
+            self._goal,
+            self._begin_ns,
+            self._end_ns,
+            self.applied,
+        )
+
+    def warm_up(self, coordinates: FloatArray) -> None:
+        """Compile or load the kernels of motion; changes nothing.
+
+        Args:
+            coordinates: (S, 3) any pose [rad, rad, m].
+        """
+        frame = coordinates[:1].copy()
+        clamp_to_envelope(self._model, 0, frame, frame.copy())
+        still = np.zeros(len(coordinates), dtype=np.int64)
+        applied = coordinates.copy()
+        advance_applied(
+            self._model, 0, 0.0, coordinates, coordinates, still, still, applied
+        )
