@@ -120,6 +120,8 @@ class Lines:
         """(T,) what was sent stands for what is measured."""
         self.rate = np.zeros(count)
         """(T,) greatest [m/s]."""
+        self.behind_limit = np.zeros(count)
+        """(T,) greatest distance from what is asked, for long [m]."""
         self.acceleration = np.zeros(count)
         """(T,) greatest [m/s2]."""
         self.load_limit = np.full(count, np.inf)
@@ -155,6 +157,7 @@ class Lines:
             self._zero[row] = part.zero[place] if part.zero else 0.0
         self.open_loop[rows] = part.open_loop
         self.rate[rows] = part.limits.rate_mm_s * 1e-3
+        self.behind_limit[rows] = part.limits.behind_mm * 1e-3
         self.acceleration[rows] = part.limits.acceleration_mm_s2 * 1e-3
         self.temperature_limit[rows] = part.limits.temperature_c
         if part.limits.load is not None:

@@ -47,6 +47,7 @@ _RATE_BAND = 0.1
 _KEPT_EVENTS = 64
 _GRACE_NS = 300 * NS_PER_MS
 """A measurement may be missing or wild for so long; its last good value stands in."""
+_BEHIND_NS = 1500 * NS_PER_MS
 _SENSOR_MARGIN = 0.25  # of a channel's range that a reading may lie outside
 _TURN_PER_S, _VENT_PER_S = 1.0, 20.0
 """Ranges a second that a servo's angle and a chamber's pressure may change by."""
@@ -97,6 +98,7 @@ class Rig:
         self._found = dict.fromkeys(self.workers, _Found("", RobotFault(0)))
         self._length = np.full(count, np.nan)
         self._load = np.full(count, np.nan)
+        self._near_ns = np.zeros(count, dtype=np.int64)
         self._believed_ns = np.zeros(count, dtype=np.int64)
         self._wanted = lines.rest.copy()
         self._asked = np.full(count, np.nan)
@@ -315,6 +317,10 @@ class Rig:
             faults |= RobotFault.SENSOR
         self._length[rows[lost]] = np.nan
         self._load[rows] = reading.load[own]
+        behind = np.abs(self._asked[rows] - length) > self._lines.behind_limit[rows]
+        near = rows[~(behind & self._stiff)]
+        self._near_ns[near] = reading.time_ns
+        stuck = reading.time_ns - self._near_ns[rows] > _BEHIND_NS
         channels = self.workers[name].driver.channels
         for place, row in enumerate(rows):
             channel = channels[int(own[place])]
@@ -327,6 +333,8 @@ class Rig:
             if heat > self._lines.temperature_limit[row]:
                 said = f"{said} {heat:.0f} deg C"
                 return _Found(said, faults | RobotFault.HOT)
+            if stuck[place]:
+                return _Found(f"{channel.name} does not follow", faults)
             if lost[place]:
                 return _Found(f"{channel.name} cannot be measured", faults)
         return _Found("", faults)

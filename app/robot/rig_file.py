@@ -69,6 +69,9 @@ class LimitParameters(Parameters):
     rate_mm_s: Annotated[float, Field(gt=0.0, le=5000.0)] = 200.0
     """Greatest speed of a tendon, or of a chamber's length."""
     acceleration_mm_s2: Annotated[float, Field(gt=0.0, le=1e6)] = 4000.0
+    behind_mm: Annotated[float, Field(gt=0.0, le=1000.0)] = 3.0
+    """An actuator that stays farther behind what is asked for 1.5 s is stuck: the limb
+    gives way."""
     load: Annotated[float, Field(gt=0.0)] | None = None
     """Greatest load in the channel's load unit: beyond it the limb gives way."""
     temperature_c: Annotated[float, Field(gt=0.0, le=150.0)] = 70.0

@@ -185,6 +185,15 @@ def test_a_limb_that_is_not_measured_has_no_pose() -> None:
     assert "arms 1 does not answer" in texts
 
 
+def test_an_actuator_that_sticks_is_found_by_what_it_does_not_follow() -> None:
+    stand = Stand("ursula-dynamixel")
+    stand.run(stand.moved(1.0), STIFF, 300)
+    assert stand.rig.unsafe == ""
+    stand.buses["arms"].actuators.stuck[2] = True
+    stand.run(stand.moved(0.2), STIFF, 3000)
+    assert "arms 3 does not follow" in stand.rig.unsafe
+
+
 def test_an_interrupted_bus_is_resumed_only_when_disarmed() -> None:
     stand = Stand("ursula-dynamixel")
     stand.run(stand.moved(1.0), STIFF, 20)
