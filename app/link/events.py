@@ -2,7 +2,7 @@
 
 from app.clock import NS_PER_S
 from app.link.emulator_protocol import EmulatorStatus
-from app.messages import Event, RobotState, Severity
+from app.messages import Event, RobotFault, RobotState, Severity
 
 __all__ = ["LinkEvents"]
 
@@ -15,7 +15,7 @@ _ROBOT_STATES = {
     ),
     RobotState.COMPLIANT: (
         Severity.WARNING,
-        "Robot went compliant after a long silence: arm it again to drive.",
+        "Robot went compliant, after silence or a fault of its own: arm it again.",
     ),
     RobotState.SLACK: (
         Severity.WARNING,
@@ -26,6 +26,15 @@ _ROBOT_STATES = {
         "Robot is in emergency stop: reset it at the station, then arm again.",
     ),
 }
+_FAULTS = {
+    RobotFault.BUS: "a bus of the robot is lost",
+    RobotFault.SENSOR: "a measurement of the robot is not believed",
+    RobotFault.LOAD: "an actuator is over its load",
+    RobotFault.HOT: "an actuator is too hot",
+    RobotFault.DEVICE: "a device reports a fault",
+    RobotFault.RATE: "a bus holds too few rounds a second",
+}
+_KNOWN_FAULTS = sum(_FAULTS)
 _MALFORMED_EVERY_NS = 5 * NS_PER_S
 
 
@@ -37,6 +46,7 @@ class LinkEvents:
         self._silent = True
         self._ever = False
         self._robot_state: RobotState | None = None
+        self._faults = 0
         self._emulator: bool | None = None
         self._link: tuple[str, bool] | None = None
         self._error = ""
@@ -52,8 +62,8 @@ class LinkEvents:
         events, self._events = self._events, []
         return events
 
-    def telemetry(self, now_ns: int, state: RobotState) -> None:
-        """A telemetry frame came that says what the robot does."""
+    def telemetry(self, now_ns: int, state: RobotState, faults: int = 0) -> None:
+        """A telemetry frame came that says what the robot does, and its faults."""
         if self._silent:
             text = "Telemetry is back." if self._ever else "The robot answers."
             self._say(now_ns, Severity.INFO, "link", text)
@@ -62,6 +72,18 @@ class LinkEvents:
             self._robot_state = state
             severity, text = _ROBOT_STATES[state]
             self._say(now_ns, severity, "robot", text)
+        if faults == self._faults:
+            return
+        appeared = RobotFault(faults & ~self._faults & _KNOWN_FAULTS)
+        self._faults = faults
+        for fault in appeared:
+            words = _FAULTS[fault]
+            self._say(
+                now_ns,
+                Severity.INFO if fault is RobotFault.RATE else Severity.ALARM,
+                "robot",
+                f"{words[0].upper()}{words[1:]}: the robot's own log says which.",
+            )
 
     def plan(self, now_ns: int, words: str) -> None:
         """What is sent on the link was planned, perhaps anew."""

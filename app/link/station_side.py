@@ -211,18 +211,18 @@ class StationSide:
         self._rtt_ms = rtt_ns / NS_PER_MS
         self.clock.note(now_ns, apparent_age_ns, rtt_ns)
         self.loss_down.note(now_ns, frame.echo_sequence, frame.received)
-        generated_ns = frame.generated_ns - self.clock.offset_ns
+        generated_ns = self.clock.ours(now_ns, frame.generated_ns)
         self._command_age_ms = max(0, generated_ns - sent.commanded_ns) / NS_PER_MS
         if hold_known:
             self.pacer.echo(now_ns, rtt_ns, hold_ns)
 
     def _take(self, now_ns: int, frame: TelemetryFrame) -> None:
-        generated_ns = frame.generated_ns - self.clock.offset_ns
+        generated_ns = self.clock.ours(now_ns, frame.generated_ns)
         self._heard_ns = now_ns
         if self._newest_ns is None or generated_ns >= self._newest_ns:
             self._newest_ns = generated_ns
             self._robot_state, self._robot_epoch = int(frame.state), frame.epoch
-            self._link_events.telemetry(now_ns, RobotState(frame.state))
+            self._link_events.telemetry(now_ns, RobotState(frame.state), frame.faults)
         if self._selected in self._confirmed.take(frame, generated_ns):
             self.age.note(now_ns, generated_ns)
 

@@ -80,6 +80,12 @@ class Approach:
             self.applied,
         )
 
+    def go_home(self, period: float) -> None:
+        """Move on towards the rest posture within the rate limits."""
+        self._goal[:] = self._model.rest_coordinates
+        self._end_ns[:] = 0
+        self.advance(0, period)
+
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load the kernels of motion; changes nothing.
 

@@ -125,16 +125,20 @@ class Bridge:
         self._reporter.known()
         return self._take(now_ns, buffer, frame, peer)
 
-    def step(self, now_ns: int, measured: FloatArray) -> Applied:
+    def step(self, now_ns: int, measured: FloatArray, *, unsafe: str = "") -> Applied:
         """Let time pass and say what to apply now.
 
         Args:
             now_ns: robot time [ns].
             measured: (S, 3) the pose that the robot measures [rad, rad, m].
+            unsafe: what of the robot has failed; it ends the arming that is followed,
+                and none is followed while it lasts.
 
         Returns:
             The pose really applied, after all limits.
         """
+        if unsafe:
+            self.safety.fail(now_ns, unsafe)
         elapsed_ns = 0 if self._last_step_ns is None else now_ns - self._last_step_ns
         elapsed_ns = min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
         self._last_step_ns = now_ns
@@ -147,12 +151,14 @@ class Bridge:
                 "The pose measurement is not finite: no new arming until it is back. "
                 "Check the shape sensors.",
             )
-        self._pose_known = finite
+        self._pose_known = finite and not unsafe
         if self.safety.actuation != Actuation.STIFF:
             # follow the limb, so that engaging starts where it is
             self._approach.follow(measured)
         elif self.safety.state == RobotState.ACTIVE:
             self._approach.advance(now_ns, elapsed_ns / NS_PER_S)
+        elif self.safety.homing:
+            self._approach.go_home(elapsed_ns / NS_PER_S)
         if now_ns >= self._report_due_ns and self.rejected != self._reported:
             self._report_rejected(now_ns)
         return Applied(self._approach.applied, self.safety.actuation)

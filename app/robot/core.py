@@ -13,7 +13,7 @@ from app.config.link import LinkParameters
 from app.config.robot import RobotParameters, build_robot_model
 from app.link.frame import Codec
 from app.link.pacing import budget_for
-from app.messages import Event, RobotState, Severity
+from app.messages import Event, RobotFault, RobotState, Severity
 from app.robot.bridge import Applied, Bridge
 from app.robot.custody import Custody
 from app.robot.plant import Plant, PlantMismatch
@@ -33,6 +33,10 @@ class Body(Protocol):
     @property
     def unsafe(self) -> str:
         """Why the present arming must end; empty where nothing is wrong."""
+
+    @property
+    def faults(self) -> RobotFault:
+        """What is wrong, for telemetry."""
 
     def measure(self) -> tuple[FloatArray, FloatArray]:
         """Pose (S, 3), not finite where unknown [rad, rad, m]; tensions (T,) [N]."""
@@ -123,13 +127,13 @@ class RobotCore:
             Telemetry packets to send now.
         """
         measured, tension = self.body.measure()
-        self.applied = self.bridge.step(now_ns, measured)
+        self.applied = self.bridge.step(now_ns, measured, unsafe=self.body.unsafe)
         frozen = self.body.step(self.applied.coordinates, self.applied.actuation)
-        if self.body.unsafe:
-            self.bridge.safety.fail(now_ns, self.body.unsafe)
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
-        return self.bridge.telemetry(now_ns, measured, tension)
+        return self.bridge.telemetry(
+            now_ns, measured, tension, faults=int(self.body.faults)
+        )
 
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""

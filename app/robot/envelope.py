@@ -1,13 +1,15 @@
 """The last gate before the winches: envelope and rate of every segment.
 
 The envelope of a segment is a disc of bending, |(Δx, Δy)| <= bend_limit, and a range
-of δℓ; both are convex, so a straight path between two points inside stays inside. The
+of δℓ; both are convex, so a straight path between two points inside stays inside. Where
+chambers drive it, what they allow at its bend holds too (models/chamber_limits). The
 rate is limited from the value that was last applied, so a wild setpoint can only move
 a segment as fast as the fastest good one.
 """
 
 import numpy as np
 
+from models.chamber_limits import hold_chambers
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotModel
 
@@ -108,6 +110,9 @@ def advance_applied(
         applied_out[k, 0] += scale * step_x
         applied_out[k, 1] += scale * step_y
         applied_out[k, 2] += step_z
+    for limb in range(model.tip_speed_limit.size):
+        start, stop = model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
+        hold_chambers(model, limb, applied_out[start:stop])
     return limited
 
 

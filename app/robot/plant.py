@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from app.errors import ConfigError
-from app.messages import Event
+from app.messages import Event, RobotFault
 from app.robot.safety import Actuation
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
@@ -270,6 +270,11 @@ class Plant:
     def unsafe(self) -> str:
         """Empty: nothing of a simulated robot fails."""
         return ""
+
+    @property
+    def faults(self) -> RobotFault:
+        """None: nothing of a simulated robot fails."""
+        return RobotFault(0)
 
     def events(self) -> list[Event]:
         """Nothing: what there is to say the core says."""

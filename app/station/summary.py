@@ -10,6 +10,7 @@ import numpy as np
 from app.clock import NS_PER_MS, NS_PER_S
 from app.control.blocks import LoopStatistics, histogram_percentile_us
 from app.link.packets import Direction, Fate, PacketRecord
+from app.link.records import WHOLE_ROBOT
 from app.messages import Event, LinkHealth, StationMode, StationState
 from models.limb import limb_poses
 from models.numerics import FloatArray
@@ -104,7 +105,7 @@ class DriveSummary:
         """Compare a confirmed pose with what was wanted when it was measured.
 
         Args:
-            limb: its limb.
+            limb: its limb; `WHOLE_ROBOT` for all.
             generated_ns: when it was measured, station time [ns].
             received_ns: when it came [ns].
             down_delay_ms: one-way delay of commands, for the aligned error [ms].
@@ -112,8 +113,11 @@ class DriveSummary:
         """
         self._delays.append((received_ns - generated_ns) / NS_PER_MS)
         now = self._at(generated_ns)
-        if now is None or not self._active[now] or self._limbs[now] != limb:
+        if now is None or not self._active[now]:
             return
+        if limb not in {WHOLE_ROBOT, self._limbs[now]}:
+            return
+        limb = int(self._limbs[now])
         tip = tips_in_hull(self._model, coordinates)[limb]
         self._errors.append(float(np.linalg.norm(tip - self._targets[now, limb])))
         then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.config.link import load_link
+from app.errors import FrameError
 from app.link.endpoint import Endpoint
-from app.link.frame import Codec, TelemetryFrame
+from app.link.frame import Codec, HelloFrame, SetpointFrame, TelemetryFrame
 from app.messages import RobotState, StationMode
 from app.session import open_log
 from app.station.link_worker import ROBOT_ID
@@ -29,6 +31,34 @@ def _moving(view: View) -> bool:
 
 def _moving_again(view: View, epoch: int) -> bool:
     return int(view.state.arm_epoch[0]) != epoch and _moving(view)
+
+
+def _read(codec: Codec, received_ns: int, packet: bytes) -> object:
+    try:
+        return codec.decode(packet, received_ns)
+    except FrameError:
+        return None
+
+
+def _met(ear: Endpoint, codec: Codec) -> bool:
+    """Knock as a stranger may, and take up the session that the robot then tells."""
+    knock = SetpointFrame(
+        sequence=0,
+        generated_ns=CLOCK.now_ns(),
+        robot=ROBOT_ID,
+        limb=0,
+        epoch=0,
+        mode=StationMode.DISARMED,
+        period_ms=100.0,
+        coordinates=np.full((2, 3), np.nan),
+    )
+    ear.send(codec.encode(knock))
+    for received_ns, packet in ear.receive(50):
+        frame = _read(codec, received_ns, packet)
+        if isinstance(frame, HelloFrame):
+            codec.bind(frame.session)
+            return True
+    return False
 
 
 def test_a_killed_robot_leaves_the_rest_alive_and_can_return(tmp_path: Path) -> None:
@@ -71,16 +101,17 @@ def test_a_killed_station_leaves_a_readable_log_and_a_robot_that_lets_go(
         CLOCK.wait_until(CLOCK.now_ns() + 1_000_000_000)
         others = [supervisor.pid("robot"), supervisor.pid("link")]
         epoch = int(view.state.arm_epoch[0])
-        last_tick_ns = int(view.state.time_ns[0])
-        os.kill(supervisor.pid("station"), signal.SIGKILL)
-        killed_ns = CLOCK.now_ns()
         codec = Codec(MODEL, ROBOT_ID, load_link(session.link).medium.mtu_bytes)
         since: dict[RobotState, float] = {}
         with Endpoint(session.station_address, "connect") as ear:
+            wait_for("the robot's session", lambda: _met(ear, codec))
+            last_tick_ns = int(view.state.time_ns[0])
+            os.kill(supervisor.pid("station"), signal.SIGKILL)
+            killed_ns = CLOCK.now_ns()
 
             def compliant() -> bool:
                 for received_ns, packet in ear.receive(20):
-                    frame = codec.decode(packet, received_ns)
+                    frame = _read(codec, received_ns, packet)
                     if isinstance(frame, TelemetryFrame):
                         elapsed_s = (frame.generated_ns - killed_ns) * 1e-9
                         since.setdefault(RobotState(frame.state), elapsed_s)
