@@ -125,22 +125,6 @@ def _show_plans(robots: list[str] | None) -> None:
     from app.link.frame import Codec
     from app.link.planner import plan_link
 
-    table = Table(title="What is sent")
-    for head in (
-        "robot",
-        "link",
-        "setpoint [bit]",
-        "packet [B]",
-        "packets/s",
-        "a moving limb [1/s]",
-        "at the tip [mm]",
-        "[deg]",
-        "telemetry [B]",
-        "[1/s]",
-        "[mm]",
-        "plan",
-    ):
-        table.add_column(head)
     for name in robots or robot_names():
         parameters = load_robot(name.lower() if name.isupper() else name)
         if reason := why_not_drivable(parameters):
@@ -148,12 +132,16 @@ def _show_plans(robots: list[str] | None) -> None:
                 raise ConfigError(f"{name} cannot be driven yet: {reason}.")
             continue
         codec = Codec(build_robot_model(parameters), 0, 1500)
+        table = Table(title=f"{parameters.name}: what is sent")
+        for head in ("link", "bits", "bytes", "1/s", "limb 1/s", "mm", "deg"):
+            table.add_column(head, justify="left" if head == "link" else "right")
+        for head in ("up: bytes", "1/s", "mm"):
+            table.add_column(head, justify="right", style="dim")
         for link in link_names():
             told = plan_link(codec, load_link(link))
             table.add_row(
-                parameters.name,
                 link,
-                f"{told.payload_bits} for {told.coordinates}",
+                f"{told.payload_bits}",
                 str(told.frame_bytes),
                 f"{told.packets_per_s:.3g}",
                 f"{told.limb_hz:.3g}",
@@ -162,9 +150,13 @@ def _show_plans(robots: list[str] | None) -> None:
                 str(told.telemetry_bytes),
                 f"{told.telemetry_per_s:.3g}",
                 f"{1e3 * told.telemetry_error:.2g}",
-                told.words,
             )
-    out.print(table)
+        out.print(table)
+    out.print(
+        "bits: of a full setpoint, without header and check; limb 1/s: how often a "
+        "limb that moves alone is told whole; mm, deg: greatest error at the tip; up: "
+        "telemetry. Packets of 8 bytes carry one limb."
+    )
 
 
 @application.command()

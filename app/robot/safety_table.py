@@ -12,7 +12,16 @@ from typing import Final, NamedTuple
 
 from app.messages import RobotState, Severity
 
-__all__ = ["KEEP", "TABLE", "Actuation", "SafetyEvent", "Transition", "table_rows"]
+__all__ = [
+    "KEEP",
+    "TABLE",
+    "Actuation",
+    "SafetyEvent",
+    "Transition",
+    "diagram",
+    "markdown",
+    "table_rows",
+]
 
 
 class Actuation(IntEnum):
@@ -159,3 +168,24 @@ def table_rows() -> list[tuple[str, ...]]:
             cells.append(cell.state.name + does)
         rows.append((event.value, *cells))
     return rows
+
+
+def diagram() -> str:
+    """The table as a state diagram in Mermaid's language, for the README."""
+    lines = ["stateDiagram-v2", "    [*] --> IDLE"]
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for (state, event), cell in TABLE.items():
+        if cell.state is not state:
+            pair = (state.name, cell.state.name)
+            arrows.setdefault(pair, []).append(event.name.lower())
+    for (start, end), events in arrows.items():
+        lines.append(f"    {start} --> {end}: {', '.join(events)}")
+    return "\n".join(lines)
+
+
+def markdown() -> str:
+    """The table in Markdown, for app/README.md."""
+    head, *rows = table_rows()
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines)

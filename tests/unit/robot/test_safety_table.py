@@ -4,12 +4,22 @@ Every state is reached by frames and time alone; every event is then given to it
 what the machine does must be what the table says.
 """
 
+from pathlib import Path
+
 import pytest
 
 from app.clock import NS_PER_MS
 from app.messages import RobotState, StationMode
 from app.robot.safety import SafetyMachine, Verdict
-from app.robot.safety_table import KEEP, TABLE, Actuation, SafetyEvent, table_rows
+from app.robot.safety_table import (
+    KEEP,
+    TABLE,
+    Actuation,
+    SafetyEvent,
+    diagram,
+    markdown,
+    table_rows,
+)
 from tests.unit.robot.test_safety import SAFETY, Rig
 
 ARMED, DISARMED, ESTOP = StationMode.ARMED, StationMode.DISARMED, StationMode.ESTOP
@@ -160,3 +170,8 @@ def test_silence_counts_from_the_last_command() -> None:
     assert rig.machine.step(rig.now_ns) is RobotState.ACTIVE
     rig.now_ns += 2 * NS_PER_MS
     assert rig.machine.step(rig.now_ns) is RobotState.HOLD
+
+
+def test_the_readmes_show_this_table() -> None:
+    assert diagram() in Path("README.md").read_text()
+    assert markdown() in Path("app/README.md").read_text()
