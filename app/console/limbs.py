@@ -173,15 +173,17 @@ class LimbCard(QWidget):
         painter.drawText(rest, flags, words)
 
     def _paint_tendons(self, painter: QPainter, place: QRectF, indent: float) -> None:
-        """Draw a bar a tendon, full at its limit, and the greatest tension."""
+        """Draw a bar a tendon or chamber, full at its limit, and the greatest load."""
         painter.setPen(color(MUTED))
         middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | middle), "pull")
-        limits = self._model.tendon_tension_limit[self._tendons]
+        least = self._model.tendon_tension_least[self._tendons]
+        limits = np.maximum(self._model.tendon_tension_limit[self._tendons], -least)
+        word = "push" if least.min(initial=0.0) < 0.0 else "pull"
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | middle), word)
         start = place.x() + indent * place.width() + 4.0
         pitch = 1.05 * self._size
         for i, tension in enumerate(self._tension):
-            share = float(np.clip(tension / limits[i], 0.0, 1.0))
+            share = float(np.clip(abs(tension) / limits[i], 0.0, 1.0))
             slot = QRectF(
                 start + i * pitch, place.y() + 2.0, pitch - 3.0, place.height() - 3
             )
@@ -193,7 +195,7 @@ class LimbCard(QWidget):
                 color(shade),
             )
         painter.setPen(color(TEXT))
-        text = f"max {float(np.max(self._tension, initial=0.0)):.1f} N"
+        text = f"max {float(np.abs(self._tension).max(initial=0.0)):.1f} N"
         painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | middle), text)
 
 

@@ -22,7 +22,7 @@ _STRIPS = (
     Strip(
         "N",
         ("pull_model", "pull_robot"),
-        ("greatest pull: model", "robot"),
+        ("greatest pull or push: model", "robot"),
         1.0,
         5.0,
     ),
@@ -52,10 +52,11 @@ class TipPanel(Panel):
         if readings.is_alive:
             values[1] = float(state.reach_error[limb])
             values[2] = float(readings.tip_speed[limb])
-            values[3] = float(state.tension_model[first:last].max(initial=0.0))
+            values[3] = float(np.abs(state.tension_model[first:last]).max(initial=0.0))
             if readings.has_robot:
                 gap = state.tip_model[limb] - readings.tip_confirmed[limb]
                 values[0] = float(np.linalg.norm(gap))
-                measured = float(health.confirmed_tension[first:last].max(initial=0.0))
+                told = np.abs(health.confirmed_tension[first:last])
+                measured = float(told.max(initial=0.0))
                 values[4] = measured if measured > 0.0 else np.nan
         self.history.take(readings.now_ns, values)
