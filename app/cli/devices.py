@@ -241,20 +241,31 @@ def calibrate(
     by: Annotated[
         float, typer.Option(help="Small move that shows the sign, actuator's unit.")
     ] = 0.2,
+    ends_load: Annotated[
+        float | None,
+        typer.Option(
+            "--range",
+            min=0.0,
+            help="Find a servo's range too: its ends are at this load.",
+        ),
+    ] = None,
     *,
     virtual: Virtual = False,
     yes: Yes = False,
 ) -> None:
-    """Find an actuator's zero and sign, with the limb at its rest posture.
+    """Find an actuator's zero, sign and range, with the limb at its rest posture.
 
-    [bold]Example[/]
+    [bold]Examples[/]
 
       limblink devices calibrate ursula-dynamixel arms:3 --out mine.toml
 
+      limblink devices calibrate mine.toml arms:3 --range 250 --out mine.toml
+
     It reads where the actuator stands (the zero), moves it a little, and asks you what
-    the tendon or chamber did (the sign). The rest of the file stays as it is.
+    the tendon or chamber did (the sign). With --range it then goes slowly both ways
+    until the load says that it is at the end. The rest of the file stays as it is.
     """
-    from app.robot.bench import Bench, write_calibration
+    from app.robot.bench import Bench, write_calibration, write_range
 
     with Bench(rig, virtual=virtual) as bench:
         name, driver, channel = bench.find(actuator)
@@ -275,4 +286,11 @@ def calibrate(
         write_calibration(
             bench.path, to, bus=name, channel=channel, zero=zero, sign=1 if grew else -1
         )
+        if ends_load is not None:
+            ends = bench.ends(driver, channel, ends_load)
+            write_range(to, to, bus=name, channel=channel, ends=ends)
+            out.print(
+                f"Range of {what.name}: {ends[0]:.3f} to {ends[1]:.3f} {what.unit}",
+                highlight=False,
+            )
     out.print(f"Wrote {to}. Check it with `limblink devices show {to}`.")

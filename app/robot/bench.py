@@ -15,12 +15,13 @@ from app.config.loader import find_asset
 from app.drivers.base import Action, Driver, Reading
 from app.drivers.kinds import Carrier, build_driver, build_virtual
 from app.errors import ConfigError
-from app.robot.jog import JogSample, jog, stand
+from app.robot.jog import JogSample, find_end, jog, stand
 from app.robot.rig_file import load_rig
 
-__all__ = ["Bench", "read", "write_calibration"]
+__all__ = ["Bench", "read", "write_calibration", "write_range"]
 
 _READ_ROUNDS = 6
+_END_SHARE = 0.002  # of the range in one round
 
 
 def read(driver: Driver) -> Reading:
@@ -120,6 +121,30 @@ class Bench:
         """
         return stand(driver, channel)
 
+    def ends(self, driver: Driver, channel: int, load: float) -> tuple[float, float]:
+        """Find both ends of an actuator by its load, slowly; then go back.
+
+        Args:
+            driver: of its bus.
+            channel: index of its channel.
+            load: that says it is at an end [its load unit].
+
+        Returns:
+            Least and greatest reading [its unit].
+
+        Raises:
+            DeviceError: the bus is gone, or it ended for another reason.
+        """
+        limits = driver.channels[channel]
+        step = _END_SHARE * (limits.greatest - limits.least)
+        nothing = np.full(len(driver.channels), np.nan)
+        try:
+            low = find_end(driver, channel, -1, step, load)
+            high = find_end(driver, channel, 1, step, load)
+        finally:
+            driver.exchange(Action.SAFE, nothing)
+        return low, high
+
     def jog(
         self,
         driver: Driver,
@@ -176,10 +201,7 @@ def write_calibration(
     Raises:
         ConfigError: the file cannot be read or written, or no table has the actuator.
     """
-    try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}.") from error
+    document = _document(path)
     for table in ("winches", "chambers", "joints"):
         for part in document.get(table, []):
             if part["bus"] != bus or channel + 1 not in part["channels"]:
@@ -190,12 +212,54 @@ def write_calibration(
             signs = list(part.get("sign", [1] * count))
             zeros[place], signs[place] = round(zero, 6), sign
             part["zero"], part["sign"] = zeros, signs
-            try:
-                to.write_text(tomlkit.dumps(document), encoding="utf-8")
-            except OSError as error:
-                raise ConfigError(f"{to}: cannot be written: {error}.") from error
+            _write(document, to)
             return
     raise ConfigError(
         f"{path}: no table [[winches]], [[chambers]] or [[joints]] has channel "
         f"{channel + 1} of bus {bus!r}."
     )
+
+
+def write_range(
+    path: Path, to: Path, *, bus: str, channel: int, ends: tuple[float, float]
+) -> None:
+    """Write a rig's file with another range of one servo.
+
+    Args:
+        path: the rig's file.
+        to: file to write; may be the same.
+        bus: name of the servo's bus.
+        channel: index of its channel.
+        ends: least and greatest angle [rad].
+
+    Raises:
+        ConfigError: the file cannot be read or written, or the bus has no servos.
+    """
+    document = _document(path)
+    for one in document.get("buses", []):
+        if one["name"] != bus:
+            continue
+        if "servos" not in one:
+            raise ConfigError(
+                f"{path}: bus {bus!r} has no servos: the range of a valve is its "
+                "pressure; write it into the file."
+            )
+        servo = one["servos"][channel]
+        servo["least_rad"], servo["greatest_rad"] = (round(end, 4) for end in ends)
+        _write(document, to)
+        return
+    raise ConfigError(f"{path}: there is no bus {bus!r}.")
+
+
+def _document(path: Path) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}.") from error
+
+
+def _write(document: tomlkit.TOMLDocument, to: Path) -> None:
+    try:
+        to.write_text(tomlkit.dumps(document), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{to}: cannot be written: {error}.") from error

@@ -21,6 +21,7 @@ __all__ = ["JogEnd", "JogSample", "find_end", "jog", "stand"]
 _BEHIND_SHARE = 0.1
 """Of the channel's range: farther behind what is asked, the actuator is stuck."""
 _SETTLE_ROUNDS = 3
+_MISSED_ROUNDS = 3
 
 
 class JogEnd(Enum):
@@ -93,16 +94,20 @@ def jog(
     limits = driver.channels[channel]
     start = stand(driver, channel)
     goal = min(max(start + by, limits.least), limits.greatest)
-    asked, left = start, _SETTLE_ROUNDS
+    asked, left, missed = start, _SETTLE_ROUNDS, 0
     behind = _BEHIND_SHARE * (limits.greatest - limits.least)
     setpoint = np.full(len(driver.channels), np.nan)
     while True:
         asked += min(max(goal - asked, -step), step)
         setpoint[channel] = asked
         reading = driver.exchange(Action.FOLLOW, setpoint)
-        if asked == goal:
+        missed = 0 if reading.answered[channel] else missed + 1
+        if asked == goal and not missed:
             left -= 1
         sample = _judge(reading, channel, asked, behind, load_limit, last=left < 0)
+        if missed and sample.end is not JogEnd.FAULT:
+            end = JogEnd.SILENT if missed > _MISSED_ROUNDS else JogEnd.MOVING
+            sample = sample._replace(end=end)
         yield sample
         if sample.end is not JogEnd.MOVING:
             return
@@ -122,8 +127,6 @@ def _judge(
     latched = any(f.latched for f in reading.faults if f.channel in {channel, -1})
     if latched:
         end = JogEnd.FAULT
-    elif not reading.answered[channel]:
-        end = JogEnd.SILENT
     elif abs(load) > load_limit:
         end = JogEnd.LOADED
     elif abs(measured - asked) > behind:

@@ -13,7 +13,7 @@ from app.drivers.probing import probe
 from app.drivers.servo_parameters import DynamixelParameters, virtual_dynamixel
 from app.drivers.virtual.board import virtual_board
 from app.errors import ConfigError, DeviceError
-from app.robot.bench import Bench, read, write_calibration
+from app.robot.bench import Bench, read, write_calibration, write_range
 from app.robot.jog import JogEnd, find_end
 
 SERVO = {
@@ -182,3 +182,22 @@ def test_the_commands_show_and_list(rig: str) -> None:
         application, ["devices", "clear", rig, "--virtual", "--yes"]
     )
     assert "no latched faults" in cleared.output
+
+
+def test_a_range_is_found_by_load_and_written(rig: str, tmp_path: Path) -> None:
+    path = tmp_path / "servos.toml"
+    text = (Path("assets/rigs") / "ursula-dynamixel.toml").read_text()
+    path.write_text(text)
+    write_range(path, path, bus="arms", channel=2, ends=(-1.5, 2.25))
+    servos = tomllib.loads(path.read_text())["buses"][0]["servos"]
+    assert (servos[2]["least_rad"], servos[2]["greatest_rad"]) == (-1.5, 2.25)
+    assert servos[1]["least_rad"] == -12.0
+    with pytest.raises(ConfigError, match="no servos"):
+        write_range(Path(rig), path, bus="air", channel=1, ends=(0.0, 1.0))
+    with pytest.raises(ConfigError, match="no bus"):
+        write_range(Path(rig), path, bus="water", channel=1, ends=(0.0, 1.0))
+    with Bench(rig, virtual=True) as bench:
+        _, driver, channel = bench.find("air:1")
+        low, high = bench.ends(driver, channel, np.inf)
+        assert low < 2.0
+        assert high > 50.0
