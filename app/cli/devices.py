@@ -241,6 +241,10 @@ def calibrate(
     by: Annotated[
         float, typer.Option(help="Small move that shows the sign, actuator's unit.")
     ] = 0.2,
+    sign: Annotated[
+        int | None,
+        typer.Option(min=-1, max=1, help="Known already: +1 or -1; else it asks."),
+    ] = None,
     ends_load: Annotated[
         float | None,
         typer.Option(
@@ -261,9 +265,9 @@ def calibrate(
 
       limblink devices calibrate mine.toml arms:3 --range 250 --out mine.toml
 
-    It reads where the actuator stands (the zero), moves it a little, and asks you what
-    the tendon or chamber did (the sign). With --range it then goes slowly both ways
-    until the load says that it is at the end. The rest of the file stays as it is.
+    It reads where the actuator stands (the zero), moves it a little, and asks what the
+    tendon did (the sign; a chamber has none). With --range it then goes slowly both
+    ways until the load says that it is at the end. All else in the file stays.
     """
     from app.robot.bench import Bench, write_calibration, write_range
 
@@ -272,19 +276,19 @@ def calibrate(
         what = driver.channels[channel]
         if not yes:
             typer.confirm(
-                f"Does the limb hang at its rest posture, and may {what.name} move by "
-                f"{by:g} {what.unit}?",
+                f"Does the limb hang at its rest posture (a chamber without pressure), "
+                f"and may {what.name} move by {by:g} {what.unit}?",
                 abort=True,
             )
         zero = bench.zero(driver, channel)
         out.print(f"Zero of {what.name}: {zero:.4f} {what.unit}", highlight=False)
-        _jog(bench, driver, channel, by, 2.0, None)
-        grew = yes or typer.confirm(
-            "Was the tendon paid out, or the chamber filled (limb less pulled)?"
-        )
-        _jog(bench, driver, channel, -by, 2.0, None)
+        if what.unit == "rad" and sign is None:
+            _jog(bench, driver, channel, by, 2.0, None)
+            grew = typer.confirm("Was the tendon paid out (the limb less pulled)?")
+            sign = 1 if grew else -1
+            _jog(bench, driver, channel, -by, 2.0, None)
         write_calibration(
-            bench.path, to, bus=name, channel=channel, zero=zero, sign=1 if grew else -1
+            bench.path, to, bus=name, channel=channel, zero=zero, sign=sign
         )
         if ends_load is not None:
             ends = bench.ends(driver, channel, ends_load)

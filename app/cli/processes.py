@@ -71,6 +71,7 @@ def robot(
     from app.robot.service import run_robot
     from app.station.children import make_mismatch, parse_mismatch
     from app.station.stop import StopFlag
+    from app.station.teller import Teller
 
     if (bind is None) == (connect is None):
         raise ConfigError(
@@ -94,7 +95,7 @@ def robot(
             seed=seed,
             keys=keys,
             stop=stop,
-            say=_say,
+            say=Teller(_say),
             body=body,
         )
 

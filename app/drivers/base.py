@@ -29,6 +29,9 @@ __all__ = ["Action", "Channel", "Driver", "Fault", "Identity", "Reading"]
 
 BoolArray = NDArray[np.bool_]
 
+_CLOSING_ROUNDS = 3
+"""Rounds of SAFE at most, where one is not answered by all."""
+
 
 class Action(IntEnum):
     """What all actuators of a bus shall do in this round."""
@@ -79,11 +82,14 @@ class Fault(NamedTuple):
         channel: which; -1 for the whole bus.
         text: what, and what to do.
         latched: the channel moves no more until `Driver.clear_faults`.
+        restarted: devices began anew, or vented by themselves: what was asked of them
+            before must not be asked again in one step.
     """
 
     channel: int
     text: str
     latched: bool = False
+    restarted: bool = False
 
 
 class Identity(NamedTuple):
@@ -172,8 +178,11 @@ class Driver(ABC):
         if not self._open:
             return
         self._open = False
+        self._applied[:] = np.nan
         try:
-            self._exchange(Action.SAFE, self._applied)
+            for _ in range(_CLOSING_ROUNDS):
+                if self._exchange(Action.SAFE, self._applied.copy()).answered.all():
+                    break
         except DeviceError:
             pass  # the bus is gone; the devices' own watchdog must do it
         finally:
@@ -228,6 +237,8 @@ class Driver(ABC):
         if action is Action.FOLLOW:
             wanted = np.clip(setpoint, self._least, self._greatest)
             np.copyto(self._applied, wanted, where=np.isfinite(setpoint))
+        elif action is not Action.HOLD:
+            self._applied[:] = np.nan  # no setpoint outlives giving way
         return self._exchange(action, self._applied.copy())
 
     def clear_faults(self) -> None:

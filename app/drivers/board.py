@@ -196,11 +196,12 @@ class BoardDriver(Driver):
         if not status.bits & StatusBit.SET_UP:
             self._set_up()
             self._ask(self._drive_frame(Action.RELAX, applied), Status)
-            return (Fault(-1, "The board has restarted and vented; set up again."),)
+            text = "The board has restarted and vented; set up again."
+            return (Fault(-1, text, restarted=True),)
         if status.bits & StatusBit.TRIPPED:
             self._ask(self._drive_frame(Action.RELAX, applied), Status)
             text = f"The board vented: no fresh frame for {status.watchdog_ms} ms."
-            return (Fault(-1, text),)
+            return (Fault(-1, text, restarted=True),)
         return ()
 
     def _faults(self, status: Status) -> tuple[Fault, ...]:

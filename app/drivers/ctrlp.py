@@ -163,9 +163,12 @@ class CtrlPDriver(Driver):
     def _exchange(self, action: Action, applied: FloatArray) -> Reading:
         faults: list[Fault] = []
         if self._may_have_restarted():
+            if action is Action.SAFE:
+                self._vent()  # whether it is heard or not
             if self._dialogue.ask("echo", [1.0]) is None or not self._set_up():
                 return self._unanswered(applied)
-            faults.append(Fault(-1, "The controller had restarted; set up, at RELAX."))
+            text = "The controller had restarted; set up, at RELAX."
+            faults.append(Fault(-1, text, restarted=True))
             action = max(action, Action.RELAX)
         taken = self._act(action, applied, faults)
         if taken is None:

@@ -185,6 +185,7 @@ class DynamixelDriver(ServoDriver):
             i,
             f"Servo {self._ids[i]} restarted; it was set up again, at turn "
             f"{self._turns[i]:+.0f}.",
+            restarted=True,
         )
         return float(self._turns[i] - turns)
 

@@ -178,7 +178,9 @@ class FeetechDriver(ServoDriver):
     def _inspect(self, i: int, turn: int) -> None:
         if not self._is_intact(i):
             self._note(
-                i, f"Servo {self._ids[i]} lost its torque (restarted?); set up again."
+                i,
+                f"Servo {self._ids[i]} lost its torque (restarted?); set up again.",
+                restarted=True,
             )
             self._forget(i)
 

@@ -297,7 +297,10 @@ class ModbusDriver(Driver):
             read = bus.read(number, function, run.start, len(run))
             registers.update(zip(run, read, strict=True))
         gathered.time_ns = time.monotonic_ns()
-        station.set_up = True
+        if returning and station.known:
+            text = f"Modbus device {number} is back; it gave way for a round."
+            gathered.faults.append(Fault(-1, text, restarted=True))
+        station.set_up = station.known = True
         station.pause_ns = station.retry_ns = 0
         station.text = ""
         measured, faults = station.image.take(gathered.time_ns, registers)

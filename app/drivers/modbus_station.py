@@ -79,6 +79,7 @@ class ModbusStation:
             full_scale=device.full_scale,
             ranges=ranges,
         )
+        self.known = False
         self.set_up = False
         self.pause_ns = 0
         self.retry_ns = 0

@@ -309,9 +309,9 @@ class ServoDriver(Driver):
         """Let a channel move no more until `clear_faults`."""
         self._latched.setdefault(i, text)
 
-    def _note(self, i: int, text: str) -> None:
+    def _note(self, i: int, text: str, *, restarted: bool = False) -> None:
         """Tell of something in this round's reading only."""
-        self._notes.append(Fault(i, text))
+        self._notes.append(Fault(i, text, restarted=restarted))
 
     def _faults(self) -> tuple[Fault, ...]:
         latched = [Fault(i, text, True) for i, text in sorted(self._latched.items())]

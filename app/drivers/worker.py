@@ -147,6 +147,14 @@ class BusWorker:
             )
 
     def _run(self) -> None:
+        try:
+            self._go_round()
+        finally:
+            if not self._wake.is_set():  # a mistake: nobody speaks to the bus any more
+                self._lost(time.monotonic_ns(), "its thread has ended by a mistake.")
+                self.driver.close()
+
+    def _go_round(self) -> None:
         prefer_real_time(_PRIORITY, on_any_core=True)
         next_ns = time.monotonic_ns()
         while not self._wake.is_set():
@@ -168,6 +176,7 @@ class BusWorker:
                 action = max(action, Action.RELAX)
             if age_ns > self._safe_ns:
                 action = Action.SAFE
+                self._interrupted |= self._command_ns > 0
             elif age_ns > self._stale_ns:
                 action = max(action, Action.HOLD)
             setpoint = self._setpoint.copy()
@@ -181,6 +190,7 @@ class BusWorker:
             self._lost(started_ns, str(error))
             return
         with self._lock:
+            self._interrupted |= any(fault.restarted for fault in reading.faults)
             self._reading = reading
             self._times.append((started_ns, time.monotonic_ns() - started_ns))
 

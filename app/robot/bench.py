@@ -14,14 +14,14 @@ from app.clock import NS_PER_S, MonotonicClock
 from app.config.loader import find_asset
 from app.drivers.base import Action, Driver, Reading
 from app.drivers.kinds import Carrier, build_driver, build_virtual
-from app.errors import ConfigError
-from app.robot.jog import JogSample, find_end, jog, stand
+from app.errors import ConfigError, DeviceError
+from app.robot.jog import JogEnd, JogSample, jog, stand
 from app.robot.rig_file import load_rig
 
 __all__ = ["Bench", "read", "write_calibration", "write_range"]
 
 _READ_ROUNDS = 6
-_END_SHARE = 0.002  # of the range in one round
+_END_S = 20.0  # for a whole range, when its ends are sought
 
 
 def read(driver: Driver) -> Reading:
@@ -122,7 +122,7 @@ class Bench:
         return stand(driver, channel)
 
     def ends(self, driver: Driver, channel: int, load: float) -> tuple[float, float]:
-        """Find both ends of an actuator by its load, slowly; then go back.
+        """Find both ends of an actuator by its load, a range in 20 s; then go back.
 
         Args:
             driver: of its bus.
@@ -136,14 +136,19 @@ class Bench:
             DeviceError: the bus is gone, or it ended for another reason.
         """
         limits = driver.channels[channel]
-        step = _END_SHARE * (limits.greatest - limits.least)
-        nothing = np.full(len(driver.channels), np.nan)
-        try:
-            low = find_end(driver, channel, -1, step, load)
-            high = find_end(driver, channel, 1, step, load)
-        finally:
-            driver.exchange(Action.SAFE, nothing)
-        return low, high
+        far = limits.greatest - limits.least
+        start = stand(driver, channel)
+        ends = []
+        for way in (-1.0, 1.0):
+            *_, last = self.jog(driver, channel, way * far, _END_S, load)
+            if last.end not in {JogEnd.LOADED, JogEnd.THERE, JogEnd.STUCK}:
+                raise DeviceError(f"{limits.name}: {last.end.value}. {last.text}")
+            ends.append(last.measured)
+        way_back = start - ends[1]
+        seconds = max(1.0, _END_S * abs(way_back) / far)
+        for _ in self.jog(driver, channel, way_back, seconds, load):
+            pass
+        return ends[0], ends[1]
 
     def jog(
         self,
@@ -170,7 +175,7 @@ class Bench:
         """
         name = next(key for key, value in self.drivers.items() if value is driver)
         period_s = self._period_s[name]
-        step = abs(by) * period_s / seconds
+        step = max(abs(by), 1e-9) * period_s / seconds
         limit = math.inf if load is None else load
         clock = MonotonicClock()
         next_ns = clock.now_ns()
@@ -184,7 +189,7 @@ class Bench:
 
 
 def write_calibration(
-    path: Path, to: Path, *, bus: str, channel: int, zero: float, sign: int
+    path: Path, to: Path, *, bus: str, channel: int, zero: float, sign: int | None
 ) -> None:
     """Write a rig's file with another zero and sign of one actuator.
 
@@ -196,7 +201,7 @@ def write_calibration(
         bus: name of the actuator's bus.
         channel: index of its channel.
         zero: its reading at rest [its unit].
-        sign: +1 or -1.
+        sign: +1 or -1; None: leave it, as a chamber has none.
 
     Raises:
         ConfigError: the file cannot be read or written, or no table has the actuator.
@@ -210,8 +215,11 @@ def write_calibration(
             count = len(part["channels"])
             zeros = list(part.get("zero", [0.0] * count))
             signs = list(part.get("sign", [1] * count))
-            zeros[place], signs[place] = round(zero, 6), sign
-            part["zero"], part["sign"] = zeros, signs
+            zeros[place] = round(zero, 6)
+            part["zero"] = zeros
+            if sign is not None:
+                signs[place] = sign
+                part["sign"] = signs
             _write(document, to)
             return
     raise ConfigError(

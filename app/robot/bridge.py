@@ -25,7 +25,7 @@ from app.link.pacing import PaceBudget
 from app.messages import Event, RobotState, Severity, StationMode
 from app.robot.approach import Approach
 from app.robot.custody import Custody
-from app.robot.freshness import Freshness, Rejection
+from app.robot.freshness import FUTURE_TOLERANCE_NS, Freshness, Rejection
 from app.robot.reporter import Heard, Reporter
 from app.robot.safety import Actuation, SafetyMachine, Verdict
 from models.numerics import FloatArray
@@ -46,6 +46,8 @@ class Applied(NamedTuple):
     """(S, 3) pose to hold [rad, rad, m], after all limits; reused by the next step."""
     actuation: Actuation
     """How to hold it; the pose only matters where this is STIFF."""
+    still: bool = False
+    """Nothing moves on, not even what lags behind the pose."""
 
 
 class Bridge:
@@ -161,7 +163,11 @@ class Bridge:
             self._approach.go_home(elapsed_ns / NS_PER_S)
         if now_ns >= self._report_due_ns and self.rejected != self._reported:
             self._report_rejected(now_ns)
-        return Applied(self._approach.applied, self.safety.actuation)
+        state = self.safety.state
+        still = state == RobotState.ESTOP or (
+            state == RobotState.HOLD and not self.safety.homing
+        )
+        return Applied(self._approach.applied, self.safety.actuation, still)
 
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load the kernels of motion, which idle never calls.
@@ -225,6 +231,9 @@ class Bridge:
     def _take(
         self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int
     ) -> bool:
+        ahead = frame.generated_ns > now_ns + FUTURE_TOLERANCE_NS
+        if ahead and frame.mode == StationMode.ESTOP:
+            frame = replace(frame, generated_ns=now_ns)
         mode_only = frame.mode != StationMode.ARMED or frame.announces
         segments: list[int] = [] if mode_only else self._carried(frame)
         if not (mode_only or segments):
@@ -260,6 +269,8 @@ class Bridge:
             frame.mode,
             obeyed_epoch=self.safety.epoch,
             latched=self.safety.state == RobotState.ESTOP,
+            left_alone=self.safety.state == RobotState.HOLD
+            and not self.safety.disarmed,
         )
 
     def _hear(

@@ -41,8 +41,13 @@ class Body(Protocol):
     def measure(self) -> tuple[FloatArray, FloatArray]:
         """Pose (S, 3), not finite where unknown [rad, rad, m]; tensions (T,) [N]."""
 
-    def step(self, target: FloatArray, actuation: Actuation) -> int:
+    def step(
+        self, target: FloatArray, actuation: Actuation, *, still: bool = False
+    ) -> int:
         """Go towards a pose (S, 3) where actuation is STIFF; number of frozen limbs."""
+
+    def clear_faults(self) -> None:
+        """Clear what devices have latched: the emergency stop was reset."""
 
     def recover(self) -> None:
         """Put frozen limbs at rest where they are."""
@@ -97,6 +102,7 @@ class RobotCore:
         self.body = body or Plant(self.model, mismatch, seed, coordinates)
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
         self._frozen = 0
+        self._stopped = False
         self._events: list[Event] = []
 
     @property
@@ -128,7 +134,13 @@ class RobotCore:
         """
         measured, tension = self.body.measure()
         self.applied = self.bridge.step(now_ns, measured, unsafe=self.body.unsafe)
-        frozen = self.body.step(self.applied.coordinates, self.applied.actuation)
+        stopped = self.state == RobotState.ESTOP
+        if self._stopped and not stopped:
+            self.body.clear_faults()
+        self._stopped = stopped
+        frozen = self.body.step(
+            self.applied.coordinates, self.applied.actuation, still=self.applied.still
+        )
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
         return self.bridge.telemetry(

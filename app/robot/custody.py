@@ -34,6 +34,7 @@ class Custody:
         self.name_of = name_of
         """Settable: the socket that knows the names is opened apart."""
         self._holder: int | None = None
+        self._last: int | None = None
         self._stoppers: dict[int, None] = {}  # in the order of their stops
         self._refused: dict[int, int] = {}  # peer: when it was told last [ns]
         self._events: list[Event] = []
@@ -52,6 +53,7 @@ class Custody:
         *,
         obeyed_epoch: int,
         latched: bool = False,
+        left_alone: bool = False,
     ) -> bool:
         """Say whether a peer's frame may be looked at further.
 
@@ -61,6 +63,8 @@ class Custody:
             mode: what the frame wants.
             obeyed_epoch: arming that the robot follows now, 0 for none.
             latched: the robot is in emergency stop.
+            left_alone: it holds or goes to rest because nobody speaks; then only the
+                peer that drove last may disarm it.
 
         Returns:
             False where the frame must change nothing.
@@ -71,6 +75,8 @@ class Custody:
             return True
         if latched and mode == StationMode.DISARMED:
             return self._may_reset(now_ns, peer)
+        if self._holder is None and left_alone and mode == StationMode.DISARMED:
+            return peer == self._last
         if self._holder is None or peer == self._holder:
             return True
         self.refused_total += 1
@@ -85,7 +91,7 @@ class Custody:
 
     def took(self, peer: int) -> None:
         """Note that an ARMED frame of a peer was obeyed."""
-        self._holder = peer
+        self._holder = self._last = peer
         self._stoppers.clear()
 
     def released(self, peer: int) -> None:

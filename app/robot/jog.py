@@ -1,4 +1,4 @@
-"""One actuator moved slowly by hand, and its zero, sign and range found.
+"""One actuator moved slowly by hand.
 
 All other channels of the bus are left without a setpoint, so their drivers do not drive
 them. It begins where the actuator stands, moves no faster than it is told, and stops
@@ -16,10 +16,11 @@ import numpy as np
 from app.drivers.base import Action, Driver, Reading
 from app.errors import DeviceError
 
-__all__ = ["JogEnd", "JogSample", "find_end", "jog", "stand"]
+__all__ = ["JogEnd", "JogSample", "jog", "stand"]
 
 _BEHIND_SHARE = 0.1
 """Of the channel's range: farther behind what is asked, the actuator is stuck."""
+_OUTSIDE_SHARE = 0.02
 _SETTLE_ROUNDS = 3
 _MISSED_ROUNDS = 3
 
@@ -93,6 +94,13 @@ def jog(
     """
     limits = driver.channels[channel]
     start = stand(driver, channel)
+    room = _OUTSIDE_SHARE * (limits.greatest - limits.least)
+    if not limits.least - room <= start <= limits.greatest + room:
+        raise DeviceError(
+            f"{limits.name} stands at {start:g} {limits.unit}, outside its range "
+            f"{limits.least:g} to {limits.greatest:g}: correct the range first."
+        )
+    start = min(max(start, limits.least), limits.greatest)
     goal = min(max(start + by, limits.least), limits.greatest)
     asked, left, missed = start, _SETTLE_ROUNDS, 0
     behind = _BEHIND_SHARE * (limits.greatest - limits.least)
@@ -134,29 +142,3 @@ def _judge(
     else:
         end = JogEnd.THERE if last else JogEnd.MOVING
     return JogSample(asked, measured, load, end, " ".join(texts))
-
-
-def find_end(
-    driver: Driver, channel: int, way: int, step: float, load_limit: float
-) -> float:
-    """Move an actuator one way until its load says that it is at the end.
-
-    Args:
-        driver: open.
-        channel: index of its channel.
-        way: +1 or -1.
-        step: at most of one round [the channel's unit].
-        load_limit: load that is the end [its load unit].
-
-    Returns:
-        Where it stood then [the channel's unit].
-
-    Raises:
-        DeviceError: it ended for another reason than load or the channel's range.
-    """
-    limits = driver.channels[channel]
-    far = limits.greatest - limits.least
-    *_, sample = jog(driver, channel, way * far, step, load_limit=load_limit)
-    if sample.end not in {JogEnd.LOADED, JogEnd.THERE, JogEnd.STUCK}:
-        raise DeviceError(f"{limits.name}: {sample.end.value}. {sample.text}".strip())
-    return sample.measured

@@ -8,21 +8,35 @@ import math
 
 import numpy as np
 
+from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.drivers.base import Action, Reading
-from app.robot.rig_file import RigParameters
+from app.robot.rig_file import LimitParameters, RigParameters
 from models.numerics import FloatArray
 
 __all__ = ["Joints"]
+
+
+_FALLEN_RAD = 0.1
+_GRACE_NS = 300 * NS_PER_MS
 
 
 class _Joint:
     """One joint on its channel."""
 
     def __init__(
-        self, channel: int, sign: int, zero: float, stance: float, rate: float
+        self,
+        channel: int,
+        sign: int,
+        zero: float,
+        stance: float,
+        rate: float,
+        limits: LimitParameters,
     ) -> None:
         self.channel = channel
+        self.load_limit = math.inf if limits.load is None else limits.load
+        self.temperature_limit = limits.temperature_c
+        self.heard_ns = 0
         self.goal = zero + sign * stance
         self.rate = rate
         self.measured = math.nan
@@ -52,6 +66,7 @@ class Joints:
                     zero,
                     float(angle),
                     math.radians(part.rate_deg_s),
+                    part.limits,
                 )
                 for channel, sign, zero, angle in zip(
                     part.channels, signs, zeros, stances[part.leg], strict=True
@@ -74,11 +89,27 @@ class Joints:
             return Action.HOLD
         return Action.HOLD if action is Action.RELAX else action
 
-    def take(self, bus: str, reading: Reading) -> None:
-        """Take up where the joints are."""
+    def take(self, bus: str, reading: Reading) -> str:
+        """Take up where the joints are; return what is unsafe about one."""
+        wrong = ""
         for joint in self._joints.get(bus, []):
-            if reading.answered[joint.channel]:
-                joint.measured = float(reading.measured[joint.channel])
+            told = reading.answered[joint.channel]
+            joint.measured = (
+                float(reading.measured[joint.channel]) if told else math.nan
+            )
+            if told:
+                joint.heard_ns = reading.time_ns
+            if reading.time_ns - joint.heard_ns > _GRACE_NS:
+                wrong = f"joint {joint.channel + 1} of bus {bus} cannot be measured"
+            if abs(reading.load[joint.channel]) > joint.load_limit:
+                wrong = f"joint {joint.channel + 1} of bus {bus} is over its load"
+            if reading.temperature[joint.channel] > joint.temperature_limit:
+                heat = reading.temperature[joint.channel]
+                wrong = (
+                    f"joint {joint.channel + 1} of bus {bus} is over its limit: "
+                    f"{heat:.0f} deg C"
+                )
+        return wrong
 
     def fill(
         self, bus: str, setpoint_out: FloatArray, period: float, *, engaged: bool
@@ -92,8 +123,8 @@ class Joints:
             engaged: the robot follows an arming; else joints stay where they are.
         """
         for joint in self._joints.get(bus, []):
-            if not math.isfinite(joint.asked):
-                joint.asked = joint.measured
+            if not engaged and not abs(joint.asked - joint.measured) <= _FALLEN_RAD:
+                joint.asked = joint.measured  # it was let go, or is not known
             if engaged and math.isfinite(joint.asked):
                 most = joint.rate * period
                 joint.asked += min(max(joint.goal - joint.asked, -most), most)

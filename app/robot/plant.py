@@ -276,6 +276,9 @@ class Plant:
         """None: nothing of a simulated robot fails."""
         return RobotFault(0)
 
+    def clear_faults(self) -> None:
+        """Nothing to do."""
+
     def events(self) -> list[Event]:
         """Nothing: what there is to say the core says."""
         return []
@@ -296,13 +299,16 @@ class Plant:
         self._data.tip_wrench[limb, :3] = moment
         self._data.tip_wrench[limb, 3:] = force
 
-    def step(self, target: FloatArray, actuation: Actuation) -> int:
+    def step(
+        self, target: FloatArray, actuation: Actuation, *, still: bool = False
+    ) -> int:
         """Advance by `PLANT_PERIOD`.
 
         Args:
             target: (S, 3) pose to hold where actuation is STIFF [rad, rad, m]; a limb
                 whose target is not finite keeps its winches where they are.
             actuation: what the winches do.
+            still: of no meaning here: simulated winches go where the pose says.
 
         Returns:
             Number of limbs that are frozen.

@@ -10,6 +10,8 @@ temperature, a limb that cannot be measured) is told by `unsafe`; the owner then
 the arming, and nothing moves again before a new one.
 """
 
+import contextlib
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -35,6 +37,7 @@ from models.workspace import allocate_rod_work
 
 __all__ = ["Rig"]
 
+_FIGURES = re.compile(r"[0-9]+(\.[0-9]+)?")
 _ASK_STEPS = 5
 _ASK_PERIOD = 5e-3
 _ACTIONS = {
@@ -47,6 +50,7 @@ _RATE_BAND = 0.1
 _KEPT_EVENTS = 64
 _GRACE_NS = 300 * NS_PER_MS
 """A measurement may be missing or wild for so long; its last good value stands in."""
+_QUIET_S = 1.0
 _BEHIND_NS = 1500 * NS_PER_MS
 _SENSOR_MARGIN = 0.25  # of a channel's range that a reading may lie outside
 _TURN_PER_S, _VENT_PER_S = 1.0, 20.0
@@ -94,7 +98,8 @@ class Rig:
             for name in self.workers
             if len(self._rows[name])
         }
-        self._seen_ns = dict.fromkeys(self.workers, 0)
+        self._seen: dict[str, Reading | None] = dict.fromkeys(self.workers)
+        self._asks = dict.fromkeys(self.workers, 0)
         self._found = dict.fromkeys(self.workers, _Found("", RobotFault(0)))
         self._length = np.full(count, np.nan)
         self._load = np.full(count, np.nan)
@@ -107,6 +112,7 @@ class Rig:
         self._stiff = False
         self._steps = 0
         self._told: dict[str, str] = {}
+        self._told_kind: dict[str, str] = {}
         self._warm_up()
         self._events: list[Event] = []
         self.unsafe = ""
@@ -146,11 +152,20 @@ class Rig:
             for worker in started:
                 worker.close()
             raise
+        without = [n for n, w in self.workers.items() if np.isnan(w.driver.watchdog_s)]
+        if without:
+            self._tell(
+                "watchdogs",
+                f"Devices of {', '.join(without)} keep their last setpoint if this "
+                "computer dies: cut their power or vent them by other means.",
+                alarm=False,
+            )
 
     def close(self) -> None:
         """Make safe and close all buses."""
-        for worker in self.workers.values():
-            worker.close()
+        with contextlib.ExitStack() as stack:  # all, whatever one of them raises
+            for worker in reversed(self.workers.values()):
+                stack.callback(worker.close)
 
     def measure(self) -> tuple[FloatArray, FloatArray]:
         """Estimate the pose from what was measured last; call it every millisecond.
@@ -173,12 +188,15 @@ class Rig:
         )
         return pose, tension
 
-    def step(self, target: FloatArray, actuation: Actuation) -> int:
+    def step(
+        self, target: FloatArray, actuation: Actuation, *, still: bool = False
+    ) -> int:
         """Ask the buses for a pose; call it every millisecond.
 
         Args:
             target: (S, 3) pose to hold where actuation is STIFF [rad, rad, m].
             actuation: what the actuators do.
+            still: stay at what is asked now, however far behind the pose it is.
 
         Returns:
             0: real limbs do not freeze.
@@ -190,7 +208,7 @@ class Rig:
             return 0
         now_ns = time.monotonic_ns()
         if actuation == Actuation.STIFF:
-            self._follow(target)
+            self._follow(target, still=still)
         else:
             self._let_go()
         self._stiff = actuation == Actuation.STIFF
@@ -201,12 +219,19 @@ class Rig:
                 setpoint[self._lines.channel[rows]] = self._lines.to_channels(
                     rows, self._asked
                 )
-            self._joints.fill(name, setpoint, _ASK_PERIOD, engaged=self._stiff)
+            self._joints.fill(
+                name, setpoint, _ASK_PERIOD, engaged=self._stiff and not still
+            )
             action = _ACTIONS[actuation]
             if not len(rows) and action is not Action.SAFE:
                 action = self._joints.action(name, action)
             worker.command(now_ns, action, setpoint)
         return 0
+
+    def clear_faults(self) -> None:
+        """Clear what devices have latched: the emergency stop was reset."""
+        for worker in self.workers.values():
+            worker.clear_faults()
 
     def recover(self) -> None:
         """Nothing to do: real limbs do not freeze."""
@@ -216,10 +241,14 @@ class Rig:
         events, self._events = self._events, []
         return events
 
-    def _follow(self, target: FloatArray) -> None:
+    def _follow(self, target: FloatArray, *, still: bool = False) -> None:
         """Lengths for a pose, moved towards within rate and acceleration."""
         lost = ~np.isfinite(self._asked)
         self._asked[lost] = self._length[lost]
+        if still:
+            self._speed[:] = 0.0
+            self._target[:] = np.nan
+            return
         model = self._model
         for limb in range(model.tip_speed_limit.size):
             start, stop = model.limb_segment_start[limb : limb + 2]
@@ -253,10 +282,16 @@ class Rig:
             state = worker.state()
             unsafe.append(self._judge_bus(name, worker, state))
             reading = state.reading
-            if reading is not None and reading.time_ns != self._seen_ns[name]:
-                self._seen_ns[name] = reading.time_ns
+            self._asks[name] += 1
+            if reading is not None and reading is not self._seen[name]:
+                self._seen[name], self._asks[name] = reading, 0
                 self._found[name] = self._take(name, reading)
-            if not state.alive:
+            quiet_s = _ASK_PERIOD * self._asks[name]
+            old = quiet_s > max(_QUIET_S, 3.0 / worker.wanted_hz)
+            if old:
+                self.faults |= RobotFault.BUS
+                unsafe.append(f"bus {name} brings nothing new")
+            if old or not state.alive:
                 self._length[self._rows[name]] = np.nan
             found = self._found[name]
             self.faults |= found.faults
@@ -293,10 +328,10 @@ class Rig:
         """Take one reading, and say what is wrong in it."""
         self._tell_faults(name, reading)
         faults = RobotFault.DEVICE if reading.faults else RobotFault(0)
-        self._joints.take(name, reading)
+        joints = self._joints.take(name, reading)
         rows = self._rows[name]
         if not len(rows):
-            return _Found("", faults)
+            return _Found(joints, faults)
         own = self._lines.channel[rows]
         told = np.where(
             self._lines.open_loop[rows], reading.applied[own], reading.measured[own]
@@ -321,6 +356,9 @@ class Rig:
         near = rows[~(behind & self._stiff)]
         self._near_ns[near] = reading.time_ns
         stuck = reading.time_ns - self._near_ns[rows] > _BEHIND_NS
+        for fault in reading.faults:
+            if fault.latched and (fault.channel in own or fault.channel == -1):
+                return _Found(fault.text, faults)
         channels = self.workers[name].driver.channels
         for place, row in enumerate(rows):
             channel = channels[int(own[place])]
@@ -341,6 +379,10 @@ class Rig:
 
     def _tell_faults(self, name: str, reading: Reading) -> None:
         texts = " ".join(fault.text for fault in reading.faults)
+        kind = _FIGURES.sub("#", texts)
+        if kind == self._told_kind.get(name, ""):
+            return
+        self._told_kind[name] = kind
         self._tell(
             f"faults {name}", texts, alarm=any(f.latched for f in reading.faults)
         )

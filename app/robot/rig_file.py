@@ -87,7 +87,8 @@ class _Actuators(Parameters):
     sign: _Signs = ()
     """Of each channel; +1 where left out."""
     zero: tuple[float, ...] = ()
-    """Reading of each channel [its unit] at rest; 0 where left out."""
+    """Reading of each channel [its unit] with the robot at its rest posture, of a
+    chamber without pressure; 0 where left out."""
     limits: LimitParameters = LimitParameters()
 
     @model_validator(mode="after")
@@ -119,13 +120,19 @@ class WinchParameters(LimbActuators):
 
 
 class ChamberLineParameters(LimbActuators):
-    """Valves for the chambers of a limb."""
+    """Valves for the chambers of a limb; `zero` is the reading without pressure."""
 
     unit_per_kpa: Annotated[float, Field(gt=0.0)] = 1.0
     """Channel units a kilopascal, such as 100 for a 0-10 V valve of 0-100 kPa."""
     calibration: tuple[str, ...] = ()
     """Pressure-length files of `limblink calibrate`, one for all chambers or one each;
     none: straight from least to greatest length over the chamber's pressures."""
+
+    @model_validator(mode="after")
+    def _has_no_sign(self) -> Self:
+        if self.sign:
+            raise ValueError("a chamber has no sign: it only fills. Leave sign out")
+        return self
 
 
 class JointParameters(_Actuators):
@@ -239,10 +246,16 @@ def _check(rig: RigParameters, robot: RobotParameters, path: Path) -> None:
                 f"{given.get(name, 0)} channels in its tables [[{table}]]: name them "
                 "all, in that order."
             )
+    limb_buses = {part.bus for part in limb_parts}
     legs = {leg.name for leg in robot.legs}
     for joint in rig.joints:
         if joint.leg not in legs or len(joint.channels) != 3:
             raise ConfigError(
                 f"{path}: [[joints]] leg = {joint.leg!r} with {len(joint.channels)} "
                 f"channels: give one of {', '.join(sorted(legs)) or 'no legs'}, and 3."
+            )
+        if joint.bus in limb_buses:
+            raise ConfigError(
+                f"{path}: bus {joint.bus!r} drives limbs and leg {joint.leg!r}: what "
+                "gives way on it gives way as a whole. Put legs on a bus of their own."
             )

@@ -7,10 +7,11 @@ from app.config.loader import find_asset
 from app.config.robot import RobotParameters, build_robot_model
 from app.drivers.kinds import Carrier, build_driver, build_virtual
 from app.drivers.worker import BusWorker
+from app.errors import ConfigError
 from app.robot.lines import Lines
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.rig import Rig
-from app.robot.rig_file import load_rig
+from app.robot.rig_file import RigParameters, load_rig
 from app.robot.virtual_world import VirtualWorld
 from models.numerics import FloatArray
 
@@ -76,6 +77,7 @@ def open_rig(
                 stale_s=parameters.stale_ms * 1e-3,
                 safe_s=robot.safety.slack_after_ms * 1e-3,
             )
+        _check_channels(parameters, workers)
         world = None
         if virtual:
             own = Lines(parameters, robot, model, folder)
@@ -95,3 +97,17 @@ def open_rig(
             plant = world.plant
             session.truth = lambda: plant.coordinates
         yield session
+
+
+def _check_channels(rig: RigParameters, workers: dict[str, BusWorker]) -> None:
+    """Refuse a channel that its bus does not have.
+
+    Raises:
+        ConfigError: names the bus, the channel, and how many there are.
+    """
+    for part in rig.parts:
+        count = len(workers[part.bus].driver.channels)
+        if max(part.channels) > count:
+            raise ConfigError(
+                f"Bus {part.bus!r} has channels 1 to {count}, not {max(part.channels)}."
+            )

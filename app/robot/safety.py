@@ -96,6 +96,11 @@ class SafetyMachine:
         return self._homing
 
     @property
+    def disarmed(self) -> bool:
+        """HOLD was entered by a DISARMED frame."""
+        return self._disarmed
+
+    @property
     def epoch(self) -> int:
         """The arming that is followed, 0 for none."""
         return self._epoch
@@ -182,7 +187,7 @@ class SafetyMachine:
             now_ns: robot time [ns].
             reason: what failed, for people.
         """
-        if self._state in {RobotState.ACTIVE, RobotState.HOLD}:
+        if self._actuation is Actuation.STIFF:
             self._go(now_ns, SafetyEvent.UNSAFE, reason)
 
     def _step_hold(self, now_ns: int, silence_ns: int, said: str) -> None:

@@ -151,6 +151,13 @@ TABLE: Final[dict[tuple[RobotState, SafetyEvent], Transition]] = {
     (_COMPLIANT, _Event.LOST_LONG): _LET_GO,
     (_ACTIVE, _Event.UNSAFE): _FAILED,
     (_HOLD, _Event.UNSAFE): _FAILED,
+    (_ESTOP, _Event.UNSAFE): Transition(
+        _ESTOP,
+        Actuation.COMPLIANT,
+        True,
+        _ALARM,
+        "Emergency stop holds no more, because {reason}: compliant.",
+    ),
 }
 
 

@@ -105,6 +105,7 @@ class SensorSanity:
             [Doubt.MISSING, Doubt.RANGE, Doubt.JUMP, Doubt.FROZEN],
             Doubt.NONE,
         )
+        now = np.where(same & (self.doubt == Doubt.FROZEN), Doubt.FROZEN, now)
         bad = now != Doubt.NONE
         self._good = np.where(bad, 0, self._good + 1)
         self.doubt = np.where(

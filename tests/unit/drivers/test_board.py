@@ -85,7 +85,7 @@ def test_the_exact_conversation() -> None:
         Setup(2, 2000, limits),
         Drive(3, Action.FOLLOW, 0b111, (1000, 2000, 3000)),
         Drive(4, Action.HOLD, 0b111, (1000, 2000, 3000)),
-        Drive(5, Action.SAFE, 0b111, (1000, 2000, 3000)),
+        Drive(5, Action.SAFE, 0, (0, 0, 0)),
     ]
 
 

@@ -14,7 +14,7 @@ from app.drivers.servo_parameters import DynamixelParameters, virtual_dynamixel
 from app.drivers.virtual.board import virtual_board
 from app.errors import ConfigError, DeviceError
 from app.robot.bench import Bench, read, write_calibration, write_range
-from app.robot.jog import JogEnd, find_end
+from app.robot.jog import JogEnd
 
 SERVO = {
     "model": "xm430-w350",
@@ -35,6 +35,7 @@ port = "/dev/none"
 units = "kpa"
 data_period_ms = 10
 baud = 1_000_000
+timeout_ms = 300
 actuators = [{actuators}]
 
 [[chambers]]
@@ -76,11 +77,14 @@ def test_an_actuator_that_is_stuck_ends_the_jog(rig: str) -> None:
         assert samples[-1].asked < 30.0
 
 
-def test_a_jog_stays_in_the_range_and_finds_its_end(rig: str) -> None:
+def test_ends_are_found_at_a_slow_pace_and_it_goes_back(rig: str, monkeypatch) -> None:
+    monkeypatch.setattr("app.robot.bench._END_S", 1.5)
     with Bench(rig, virtual=True) as bench:
         _, driver, channel = bench.find("air:1")
-        end = find_end(driver, channel, 1, 0.6, np.inf)
-        assert 50.0 < end <= 61.0
+        low, high = bench.ends(driver, channel, np.inf)
+        assert low < 2.0
+        assert 50.0 < high <= 61.0
+        assert bench.zero(driver, channel) < 5.0
 
 
 @pytest.mark.parametrize("name", ["air", "air:0", "air:9", "water:1", "air:x"])
@@ -196,8 +200,3 @@ def test_a_range_is_found_by_load_and_written(rig: str, tmp_path: Path) -> None:
         write_range(Path(rig), path, bus="air", channel=1, ends=(0.0, 1.0))
     with pytest.raises(ConfigError, match="no bus"):
         write_range(Path(rig), path, bus="water", channel=1, ends=(0.0, 1.0))
-    with Bench(rig, virtual=True) as bench:
-        _, driver, channel = bench.find("air:1")
-        low, high = bench.ends(driver, channel, np.inf)
-        assert low < 2.0
-        assert high > 50.0
