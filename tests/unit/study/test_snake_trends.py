@@ -46,7 +46,7 @@ def test_less_pressure_turns_wider_at_the_same_speed() -> None:
 @pytest.mark.parametrize("name", ["snake-straight", "snake-yaw", "snake-yaw-wide"])
 def test_yaw_and_straight_motion_keep_their_depth(name, munk) -> None:
     physics = PhysicsCase(munk_moment=munk)
-    for sample in simulate(name, 12.0, every=3.0, physics=physics):
+    for sample in simulate(name, 6.0, every=3.0, physics=physics):
         assert abs(sample.root_pose[2, 3]) < 1e-9
         assert sample.root_pose[2, 2] == pytest.approx(1.0, abs=1e-9)
 
