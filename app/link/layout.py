@@ -15,13 +15,14 @@ radix, so fractions of bits are not lost.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from app.errors import FrameError
 from models.numerics import FloatArray
 
-__all__ = ["Axis", "LimbLayout", "SegmentRange", "limb_layout", "unpack_codes"]
+__all__ = ["Axis", "LimbLayout", "SegmentRange", "limb_layout", "tells", "unpack_codes"]
 
 _HALF_ROOT = math.sqrt(0.5)
 
@@ -51,12 +52,6 @@ class Axis:
     step: float
     levels: int
 
-    def code(self, value: float) -> int:
-        """Return the code nearest to a value, which is clipped."""
-        if self.levels == 1:
-            return 0
-        return min(self.levels - 1, max(0, round((value - self.low) / self.step)))
-
 
 @dataclass(frozen=True)
 class LimbLayout:
@@ -76,59 +71,133 @@ class LimbLayout:
     error: float
     angle: float
 
+    @cached_property
+    def _radices(self) -> tuple[int, ...]:
+        return tuple(axis.levels for axis in self.axes)
+
+    @cached_property
+    def _segments(self) -> tuple[tuple[float, ...], ...]:
+        """For each segment its bend, then low and step of each axis."""
+        return tuple(
+            (bend, *(part for axis in self._axes(k) for part in (axis.low, axis.step)))
+            for k, bend in enumerate(self.bends)
+        )
+
+    @cached_property
+    def _scales(self) -> tuple[tuple[float, ...], ...]:
+        """For each segment its bend, then low, step and greatest code of each axis.
+
+        The step of a single level is infinite, so that all values divide to code 0.
+        """
+        return tuple(
+            (
+                bend,
+                *(
+                    part
+                    for axis in self._axes(k)
+                    for part in (
+                        axis.low,
+                        axis.step if axis.levels > 1 else math.inf,
+                        axis.levels - 1,
+                    )
+                ),
+            )
+            for k, bend in enumerate(self.bends)
+        )
+
+    def _axes(self, segment: int) -> tuple[Axis, ...]:
+        return self.axes[3 * segment : 3 * segment + 3]
+
     def codes(self, rows: FloatArray) -> list[int]:
         """Return the codes of (n, 3) coordinates [rad, rad, m], clipped to the limits.
 
         Raises:
             FrameError: a coordinate is not finite.
         """
+        return self.codes_of(rows.tolist())
+
+    def codes_of(self, rows: Sequence[Sequence[float]]) -> list[int]:
+        """Do as `codes` with the rows as lists, which is quicker."""
         codes: list[int] = []
-        for segment, (x, y, extension) in enumerate(rows.tolist()):
+        for (x, y, extension), scale in zip(rows, self._scales, strict=True):
+            bend, low_x, step_x, most_x, low_y, step_y, most_y, low, step, most = scale
             angle = math.hypot(x, y)
             if not math.isfinite(angle + extension):
                 raise FrameError(
-                    f"Segment {segment} at ({x}, {y}, {extension}) cannot be sent: it "
-                    "is not finite."
+                    f"Segment {len(codes) // 3} at ({x}, {y}, {extension}) cannot be "
+                    "sent: it is not finite."
                 )
-            if angle > self.bends[segment]:
-                scale = self.bends[segment] / angle
-                x, y = x * scale, y * scale
-            first = 3 * segment
-            codes += [
-                self.axes[first].code(x),
-                self.axes[first + 1].code(y),
-                self.axes[first + 2].code(extension),
-            ]
+            if angle > bend:
+                share = bend / angle
+                x, y = x * share, y * share
+            code_x = round((x - low_x) / step_x)
+            code_y = round((y - low_y) / step_y)
+            code = round((extension - low) / step)
+            codes += (
+                0 if code_x < 0 else int(most_x) if code_x > most_x else code_x,
+                0 if code_y < 0 else int(most_y) if code_y > most_y else code_y,
+                0 if code < 0 else int(most) if code > most else code,
+            )
         return codes
 
-    def rows(self, codes: Sequence[int]) -> FloatArray:
-        """Return the (n, 3) coordinates of codes.
+    def values(self, codes: Sequence[int]) -> list[float]:
+        """Return Δx, Δy, δℓ of each segment in turn, of codes [rad, rad, m].
 
         Raises:
             FrameError: a bend lies outside the disc that `codes` clips to.
         """
         values: list[float] = []
-        for segment, bend in enumerate(self.bends):
-            first = 3 * segment
-            axis_x, axis_y, axis_z = self.axes[first : first + 3]
-            x = axis_x.low + axis_x.step * codes[first]
-            y = axis_y.low + axis_y.step * codes[first + 1]
+        place = 0
+        for bend, low_x, step_x, low_y, step_y, low, step in self._segments:
+            x = low_x + step_x * codes[place]
+            y = low_y + step_y * codes[place + 1]
             angle = math.hypot(x, y)
             if angle > bend:
-                if angle > bend + axis_x.step:
+                if angle > bend + step_x:
                     raise FrameError(
-                        f"Bend of segment {segment} is {angle:.3f} rad; at most "
+                        f"Bend of segment {place // 3} is {angle:.3f} rad; at most "
                         f"{bend:.3f}."
                     )
                 x, y = x * bend / angle, y * bend / angle
-            values += [x, y, axis_z.low + axis_z.step * codes[first + 2]]
-        return np.array(values).reshape(-1, 3)
+            values += (x, y, low + step * codes[place + 2])
+            place += 3
+        return values
+
+    def rows(self, codes: Sequence[int]) -> FloatArray:
+        """Return the (n, 3) coordinates of codes [rad, rad, m].
+
+        Raises:
+            FrameError: as of `values`.
+        """
+        return np.array(self.values(codes)).reshape(-1, 3)
+
+    def holds(self, codes: Sequence[int]) -> bool:
+        """Whether all codes lie within their levels."""
+        return all(
+            0 <= code < levels
+            for code, levels in zip(codes, self._radices, strict=True)
+        )
 
     def pack(self, codes: Sequence[int], value: int = 0) -> int:
         """Append the codes as digits to a number."""
-        for axis, code in zip(self.axes, codes, strict=True):
-            value = value * axis.levels + code
-        return value
+        own = 0  # short numbers are quicker
+        for levels, code in zip(self._radices, codes, strict=True):
+            own = own * levels + code
+        return value * self.span + own
+
+    def unpack(self, value: int) -> list[int]:
+        """Return the codes that make a number below `span`."""
+        codes: list[int] = []
+        for levels in reversed(self._radices):
+            value, code = divmod(value, levels)
+            codes.append(code)
+        codes.reverse()
+        return codes
+
+
+def tells(rows: Sequence[Sequence[float]]) -> bool:
+    """Whether any coordinate of these rows is there, that is, not NaN."""
+    return any(value == value for row in rows for value in row)
 
 
 def unpack_codes(layouts: Sequence[LimbLayout], value: int) -> list[list[int]]:
@@ -139,14 +208,12 @@ def unpack_codes(layouts: Sequence[LimbLayout], value: int) -> list[list[int]]:
     """
     parts: list[list[int]] = []
     for layout in reversed(layouts):
-        codes: list[int] = []
-        for axis in reversed(layout.axes):
-            value, code = divmod(value, axis.levels)
-            codes.append(code)
-        parts.append(codes[::-1])
+        value, own = divmod(value, layout.span)
+        parts.append(layout.unpack(own))
     if value:
         raise FrameError("Coordinates are outside their range.")
-    return parts[::-1]
+    parts.reverse()
+    return parts
 
 
 def limb_layout(

@@ -18,7 +18,7 @@ import numpy as np
 
 from app.errors import FrameError
 from app.link.bases import Bases, State
-from app.link.layout import unpack_codes
+from app.link.layout import tells, unpack_codes
 from app.link.packing import (
     BitReader,
     BitWriter,
@@ -35,7 +35,6 @@ from app.link.senders import Sender
 from app.link.stamps import MODE_STAMP, SETPOINT_STAMP, coarse_time
 from app.link.streams import Kind
 from app.messages import StationMode
-from models.numerics import FloatArray
 
 __all__ = ["PackedSetpoints"]
 
@@ -102,9 +101,14 @@ class PackedSetpoints:
         time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
         known = coarse_time(time_ns)
         whole = len(codes) == self._schema.limbs
-        body = self._full(frame, codes)
+        value = 0
+        layouts = self._schema.setpoint[self.grade].limbs
+        for limb, part in codes.items():
+            value = layouts[limb].pack(part, value)
+        body = self._full(codes, value)
         if whole:
-            state = self._state(codes)
+            parts = tuple(tuple(part) for part in codes.values())
+            state = State(self.grade, parts, value)
             base = self.sent.usable(frame.sequence, self.grade)
             delta = self._delta(*base, state) if base else None
             self._deltas += 1
@@ -126,20 +130,14 @@ class PackedSetpoints:
         if frame.limb != WHOLE_ROBOT:
             return {frame.limb: layouts[frame.limb].codes(frame.coordinates)}
         codes: dict[int, list[int]] = {}
+        every = frame.coordinates.tolist()
         for limb in self._schema.all_limbs:
-            rows = frame.coordinates[self._schema.rows(limb)]
-            if not np.isnan(rows).all():
-                codes[limb] = layouts[limb].codes(rows)
+            rows = every[self._schema.rows(limb)]
+            if tells(rows):
+                codes[limb] = layouts[limb].codes_of(rows)
         if not codes:
             raise FrameError("A setpoint must tell at least one limb: all are NaN.")
         return codes
-
-    def _state(self, codes: dict[int, list[int]]) -> State:
-        value = 0
-        layouts = self._schema.setpoint[self.grade].limbs
-        for limb, parts in codes.items():
-            value = layouts[limb].pack(parts, value)
-        return State(self.grade, tuple(tuple(part) for part in codes.values()), value)
 
     def _key(self, frame: SetpointFrame, codes: dict[int, list[int]]) -> int:
         if len(codes) == self._schema.limbs > 1:
@@ -149,17 +147,13 @@ class PackedSetpoints:
         kind = Kind.ACTIVE_LIMB if frame.active else Kind.LIMB
         return kind.value | next(iter(codes))
 
-    def _full(self, frame: SetpointFrame, codes: dict[int, list[int]]) -> bytes:
+    def _full(self, codes: dict[int, list[int]], value: int) -> bytes:
         writer = BitWriter()
         writer.put(self.grade, 2)
         writer.put(0, 1)
         if 1 < len(codes) < self._schema.limbs:
             writer.put(sum(1 << limb for limb in codes), self._schema.limbs)
-        layout = self._schema.setpoint[self.grade]
-        value = 0
-        for limb, part in codes.items():
-            value = layout.limbs[limb].pack(part, value)
-        writer.put(value, layout.bits(tuple(codes)))
+        writer.put(value, self._schema.setpoint[self.grade].bits(tuple(codes)))
         return writer.to_bytes()
 
     def _delta(self, distance: int, base: State, state: State) -> bytes | None:
@@ -169,12 +163,13 @@ class PackedSetpoints:
         writer.put(distance, _BASE_BITS)
         for before, now in zip(base.codes, state.codes, strict=True):
             steps = [b - a for a, b in zip(before, now, strict=True)]
-            width = max((2 * abs(step)).bit_length() for step in steps)
+            width = (2 * max(*steps, -min(steps))).bit_length()
             if width > _WIDEST:
                 return None
             writer.put(width, _WIDTH_BITS)
-            for step in steps if width else ():
-                writer.put(step + (1 << (width - 1)), width)
+            if width:
+                half = 1 << (width - 1)
+                writer.put_all([step + half for step in steps], width)
         return writer.to_bytes()
 
     def _told_plan(self, frame: SetpointFrame) -> bytes:
@@ -201,7 +196,7 @@ class PackedSetpoints:
         time_ns = SETPOINT_STAMP.time_ns(reader.take(SETPOINT_STAMP.bits), reference_ns)
         code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
         grade = reader.take(2)
-        if grade > max(Grade):
+        if grade >= len(self._schema.setpoint):
             raise FrameError(f"Resolution {grade} is not known.")
         known = coarse_time(time_ns)
         counter = sender.counters
@@ -218,18 +213,24 @@ class PackedSetpoints:
             self._seal.check(buffer, known + base.known())
             limbs = self._schema.all_limbs
             codes = self._take_delta(reader, base)
+            value = 0
+            for whole, part in zip(
+                self._schema.setpoint[grade].limbs, codes, strict=True
+            ):
+                value = whole.pack(part, value)
         else:
             self._seal.check(buffer, known)
             limbs = self._limbs(buffer[0], reader)
             layout = self._schema.setpoint[grade]
             value = reader.take(layout.bits(limbs))
             codes = unpack_codes([layout.limbs[limb] for limb in limbs], value)
-        rows = self._rows(Grade(grade), limbs, codes)
+        rows = self._schema.rows_of(self._schema.setpoint[grade], limbs, codes)
         period, uplink = self._take_plan(read_sections(reader.rest()), sender)
         counter.sequence(code, _SEQUENCE_BITS, time_ns, telemetry=False)
         sender.period_ms, sender.uplink_bps = period, uplink
         if len(limbs) == self._schema.limbs:
-            self._keep(sender, sequence, Grade(grade), codes)
+            parts = tuple(tuple(part) for part in codes)
+            sender.bases.keep(sequence, State(Grade(grade), parts, value))
         one = len(limbs) == 1
         return SetpointFrame(
             sequence=sequence,
@@ -239,7 +240,7 @@ class PackedSetpoints:
             epoch=epoch,
             mode=StationMode.ARMED,
             period_ms=period,
-            coordinates=rows[self._schema.rows(limbs[0])] if one else rows,
+            coordinates=rows,
             uplink_bps=uplink,
             active=buffer[0] & 0xF8 == Kind.ACTIVE_LIMB.value
             or buffer[0] in {Kind.SOME_WITH_ACTIVE.value, Kind.ALL.value},
@@ -272,30 +273,16 @@ class PackedSetpoints:
         ):
             width = reader.take(_WIDTH_BITS)
             part = list(before)
-            for index, axis in enumerate(layout.axes if width else ()):
-                part[index] += reader.take(width) - (1 << (width - 1))
-                if not 0 <= part[index] < axis.levels:
+            if width:
+                half = 1 << (width - 1)
+                told = reader.take_all(len(part), width)
+                part = [
+                    code + step - half for code, step in zip(part, told, strict=True)
+                ]
+                if not layout.holds(part):
                     raise FrameError("A delta leads out of the range of a coordinate.")
             codes.append(part)
         return codes
-
-    def _rows(
-        self, grade: Grade, limbs: tuple[int, ...], codes: list[list[int]]
-    ) -> FloatArray:
-        rows = np.full((self._schema.segment_start[-1], 3), np.nan)
-        layouts = self._schema.setpoint[grade].limbs
-        for limb, part in zip(limbs, codes, strict=True):
-            rows[self._schema.rows(limb)] = layouts[limb].rows(part)
-        return rows
-
-    def _keep(
-        self, sender: Sender, sequence: int, grade: Grade, codes: list[list[int]]
-    ) -> None:
-        value = 0
-        for layout, part in zip(self._schema.setpoint[grade].limbs, codes, strict=True):
-            value = layout.pack(part, value)
-        state = State(grade, tuple(tuple(part) for part in codes), value)
-        sender.bases.keep(sequence, state)
 
     @staticmethod
     def _take_plan(sections: dict[int, bytes], sender: Sender) -> tuple[float, float]:

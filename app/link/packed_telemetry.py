@@ -26,8 +26,8 @@ import numpy as np
 from app.clock import NS_PER_MS, NS_PER_US
 from app.errors import FrameError
 from app.link.counters import Counters
-from app.link.layout import unpack_codes
-from app.link.packing import BitReader, BitWriter, dequantise, quantise
+from app.link.layout import tells, unpack_codes
+from app.link.packing import BitReader, BitWriter
 from app.link.records import WHOLE_ROBOT, TelemetryFrame
 from app.link.schema import Grade, Schema
 from app.link.seal import LONG_BYTES, Seal
@@ -35,12 +35,13 @@ from app.link.sections import CONTACT, FAULTS, TENSION, read_sections, write_sec
 from app.link.stamps import SETPOINT_STAMP, TELEMETRY_STAMP, coarse_time
 from app.link.streams import Kind
 from app.messages import RobotState
-from models.numerics import FloatArray
+from models.numerics import FloatArray, IntArray
 
 __all__ = ["PackedTelemetry"]
 
 _SEQUENCE_BITS = 10
 _TENSION_BITS = 10
+_MOST = (1 << _TENSION_BITS) - 1
 _HOLD_TICK_NS = 250 * NS_PER_US
 _HOLD_UNKNOWN = 65535
 _HEAD_BITS = TELEMETRY_STAMP.bits + 2 * _SEQUENCE_BITS + 8 + 3 + 1 + 14 + 16 + 10 + 2
@@ -66,6 +67,10 @@ class PackedTelemetry:
         self._seal = seal
         self._counters = counters
         self.grade = Grade.STANDARD
+        self._which: dict[tuple[int, ...], IntArray] = {}
+        low, high = np.array(schema.tension).reshape(-1, 2).T
+        self._least, self._range = low, high - low
+        self._span = np.where(high > low, high - low, np.inf)
 
     def frame_bytes(
         self, limbs: tuple[int, ...], grade: Grade, *, tension: bool
@@ -112,14 +117,16 @@ class PackedTelemetry:
         layouts = self._schema.telemetry[self.grade].limbs
         if frame.limb != WHOLE_ROBOT:
             return (frame.limb,), [layouts[frame.limb].codes(frame.coordinates)]
+        every = frame.coordinates.tolist()
         rows = {
-            limb: frame.coordinates[self._schema.rows(limb)]
+            limb: own
             for limb in self._schema.all_limbs
+            if tells(own := every[self._schema.rows(limb)])
         }
-        limbs = tuple(limb for limb in rows if not np.isnan(rows[limb]).all())
-        if not limbs:
+        if not rows:
             raise FrameError("Telemetry must tell at least one limb: all are NaN.")
-        return limbs, [layouts[limb].codes(rows[limb]) for limb in limbs]
+        codes = [layouts[limb].codes_of(own) for limb, own in rows.items()]
+        return tuple(rows), codes
 
     def _key(self, limbs: tuple[int, ...]) -> int:
         if len(limbs) == 1:
@@ -168,14 +175,24 @@ class PackedTelemetry:
             expected = self._schema.tendon_start[-1]
         if len(tension) != expected:
             raise FrameError(f"There are {expected} tendons, not {len(tension)}.")
+        which = self._tendons(limbs)
+        told = np.asarray(tension, dtype=np.float64)[which - offset]
+        if not np.isfinite(told).all():
+            raise FrameError(f"Tensions {told} cannot be sent: they are not finite.")
+        share = (told - self._least[which]) / self._span[which]
+        codes = np.rint(np.clip(share * _MOST, 0.0, _MOST)).astype(np.int64).tolist()
         writer = BitWriter()
-        for limb in limbs:
-            tendons = self._schema.tendons(limb)
-            for index in range(tendons.start, tendons.stop):
-                low, high = self._schema.tension[index]
-                value = float(tension[index - offset])
-                writer.put(quantise(value, low, high, _TENSION_BITS), _TENSION_BITS)
+        writer.put_all(codes, _TENSION_BITS)
         return write_section(TENSION, writer.to_bytes())
+
+    def _tendons(self, limbs: tuple[int, ...]) -> IntArray:
+        """Return the tendons of these limbs, in order."""
+        known = self._which.get(limbs)
+        if known is None:
+            ranges = [self._schema.tendons(limb) for limb in limbs]
+            indices = [k for part in ranges for k in range(part.start, part.stop)]
+            known = self._which[limbs] = np.array(indices, dtype=np.int64)
+        return known
 
     def read(self, buffer: bytes, reference_ns: int) -> TelemetryFrame:
         """Read a frame; nothing is remembered of one that is refused.
@@ -195,20 +212,17 @@ class PackedTelemetry:
         echo, echo_time = reader.take(_SEQUENCE_BITS), reader.take(SETPOINT_STAMP.bits)
         hold, received = reader.take(16), reader.take(_SEQUENCE_BITS)
         grade = reader.take(2)
-        if grade > max(Grade):
+        if grade >= len(self._schema.setpoint):
             raise FrameError(f"Resolution {grade} is not known.")
         limbs = self._limbs(buffer[0], reader)
         layout = self._schema.telemetry[grade]
         layouts = [layout.limbs[limb] for limb in limbs]
         codes = unpack_codes(layouts, reader.take(layout.bits(limbs)))
-        rows = np.full((self._schema.segment_start[-1], 3), np.nan)
-        for limb, part in zip(limbs, codes, strict=True):
-            rows[self._schema.rows(limb)] = layout.limbs[limb].rows(part)
+        rows = self._schema.rows_of(layout, limbs, codes)
         sections = read_sections(reader.rest())
         tension = self._take_tension(sections.get(TENSION), limbs)
         one = limbs[0] if len(limbs) == 1 else WHOLE_ROBOT
         if one != WHOLE_ROBOT:
-            rows = rows[self._schema.rows(one)]
             tension = None if tension is None else tension[self._schema.tendons(one)]
         hold_known = heard and hold != _HOLD_UNKNOWN
         return TelemetryFrame(
@@ -253,12 +267,9 @@ class PackedTelemetry:
         if section is None:
             return None
         reader = BitReader(section)
-        tension = np.full(self._schema.tendon_start[-1], np.nan)
-        for limb in limbs:
-            tendons = self._schema.tendons(limb)
-            for index in range(tendons.start, tendons.stop):
-                low, high = self._schema.tension[index]
-                code = reader.take(_TENSION_BITS)
-                tension[index] = dequantise(code, low, high, _TENSION_BITS)
+        which = self._tendons(limbs)
+        codes = np.array(reader.take_all(len(which), _TENSION_BITS))
         reader.finish()
+        tension = np.full(self._schema.tendon_start[-1], np.nan)
+        tension[which] = self._least[which] + self._range[which] * codes / _MOST
         return tension

@@ -1,16 +1,16 @@
 """Bits to bytes and back, and numbers of a few bits to whole ones."""
 
 import math
+from bisect import bisect_left
+from collections.abc import Sequence
 
 from app.errors import FrameError
 
 __all__ = [
     "BitReader",
     "BitWriter",
-    "dequantise",
     "period_code",
     "period_ms",
-    "quantise",
     "unwrap",
     "uplink_bps",
     "uplink_code",
@@ -31,6 +31,13 @@ class BitWriter:
         """Append the low `bits` bits of `value`."""
         self._value = (self._value << bits) | (value & ((1 << bits) - 1))
         self._bits += bits
+
+    def put_all(self, values: Sequence[int], bits: int) -> None:
+        """Append fields of one size, none of which is longer than that."""
+        joined = 0
+        for value in values:
+            joined = (joined << bits) | value
+        self.put(joined, bits * len(values))
 
     def to_bytes(self) -> bytes:
         """Return the fields, zero bits filling the last byte."""
@@ -57,6 +64,17 @@ class BitReader:
         self._left -= bits
         return (self._value >> self._left) & ((1 << bits) - 1)
 
+    def take_all(self, count: int, bits: int) -> list[int]:
+        """Return the next fields of one size.
+
+        Raises:
+            FrameError: fewer are left.
+        """
+        joined, mask = self.take(count * bits), (1 << bits) - 1
+        return [
+            (joined >> shift) & mask for shift in range((count - 1) * bits, -1, -bits)
+        ]
+
     def rest(self) -> bytes:
         """Return the whole bytes that are left, after the filling of the present one.
 
@@ -78,25 +96,6 @@ class BitReader:
         """
         if self._left >= 8 or self._value & ((1 << self._left) - 1):
             raise FrameError(f"Frame has {self._left} bits beyond its fields.")
-
-
-def quantise(value: float, low: float, high: float, bits: int) -> int:
-    """Map low..high to 0..2^bits - 1; clips.
-
-    Raises:
-        FrameError: the value is not finite.
-    """
-    if not math.isfinite(value):
-        raise FrameError(f"Value {value} cannot be sent: it is not finite.")
-    steps = (1 << bits) - 1
-    if high <= low:
-        return 0
-    return min(steps, max(0, round((value - low) / (high - low) * steps)))
-
-
-def dequantise(code: int, low: float, high: float, bits: int) -> float:
-    """Undo `quantise` to within half a step."""
-    return low + (high - low) * code / ((1 << bits) - 1)
 
 
 def unwrap(code: int, bits: int, nearest_to: int, behind: int) -> int:
@@ -129,7 +128,9 @@ def period_ms(code: int) -> float:
 
 def period_code(period: float) -> int:
     """Return six bits for a period [ms], rounded up by at most a quarter."""
-    for code in range(_PERIOD_CODES):
-        if period <= period_ms(code):
-            return code
-    return _PERIOD_CODES - 1
+    if not period <= _PERIODS[-1]:
+        return _PERIOD_CODES - 1
+    return bisect_left(_PERIODS, period)
+
+
+_PERIODS = [period_ms(code) for code in range(_PERIOD_CODES)]

@@ -16,10 +16,12 @@ from typing import Self
 
 from app.drivers.virtual.base import VirtualDevice
 from app.errors import DeviceError
+from app.real_time import prefer_real_time
 
 __all__ = ["TICK_MS", "PtyCarrier", "TcpCarrier", "UdpCarrier"]
 
 TICK_MS = 5
+_PRIORITY = 36  # of SCHED_FIFO, where permitted: a real device waits for nobody
 _PIECE = 4096
 
 
@@ -68,6 +70,7 @@ class _Carrier:
         self.close()
 
     def _run(self) -> None:
+        prefer_real_time(_PRIORITY, on_any_core=True)
         while not self._ended:
             ready = self._selector.select(TICK_MS / 1000.0)
             now_ns = time.monotonic_ns()
