@@ -93,6 +93,7 @@ class Station:
         self.loop = ControlLoop(model, self.blocks)
         self.summary = DriveSummary(model, self._clock.now_ns())
         self._waiting: list[Event] = []
+        self._told_failure = ""
         self._recorder = self._open_recorder(model_words=self.blocks)
         self._watch = StateWatch([limb.name for limb in self._robot.limbs])
         # every thread maps the blocks for itself: `local` copies are private
@@ -173,6 +174,8 @@ class Station:
 
     def watch(self, round_number: int) -> None:
         """Notice changes worth an event; called every 10 ms."""
+        if self._recorder is not None:
+            self._say_not_recorded(self._recorder.failure)
         if self.blocks.state.refresh():
             for event in self._watch.step(self.blocks.state.local):
                 self.say(event)
@@ -182,6 +185,13 @@ class Station:
             self._recorder.write_statistics(
                 self._clock.now_ns(), self.blocks.statistics.local
             )
+
+    def _say_not_recorded(self, failure: str) -> None:
+        """Tell once that the recording has ended: driving goes on without it."""
+        if failure == self._told_failure:
+            return
+        self._told_failure = failure
+        self.say(Event(self._clock.now_ns(), Severity.ALARM, "recorder", failure))
 
     def _say_what_is_missing(self) -> None:
         """Tell of real-time rights that were not given, and of a missing pad."""
@@ -216,7 +226,10 @@ class Station:
         self.loop.stop()
         self._link.stop()
         if self._recorder is not None:
-            self._recorder.close()
+            try:
+                self._recorder.close()
+            except LogError as error:
+                self._say_not_recorded(str(error))
         return self.summary.as_dict(
             self.blocks.statistics.local, str(self.log) if self.log else None
         )
