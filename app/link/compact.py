@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from app.errors import FrameError
-from app.link.counters import Counters
+from app.link.counters import AHEAD_NS, Counters
 from app.link.layout import unpack_codes
 from app.link.packing import BitReader, BitWriter
 from app.link.records import WHOLE_ROBOT, SetpointFrame, TelemetryFrame
@@ -205,13 +205,13 @@ class CompactProfile:
         if buffer[0] != Kind.COMPACT_MODE.value or mode > max(StationMode):
             raise FrameError(f"Frame key {buffer[0]:#04x}, mode {mode}: not known.")
         announced = mode == StationMode.ARMED
-        sequence = sender.counters.sequence(
-            code, _SEQUENCE_BITS, time_ns, telemetry=False
+        sequence = sender.counters.mode_sequence(
+            code, _SEQUENCE_BITS, time_ns, reference_ns, stranger=stranger
         )
         if own:
             sender.period_ms = float(_PERIODS_MS[period])
             sender.uplink_bps = _UPLINKS_BPS[uplink]
-            if time_ns >= sender.compact_told_ns:
+            if sender.compact_told_ns <= time_ns <= reference_ns + AHEAD_NS:
                 sender.compact_told_ns = time_ns
                 sender.compact_epoch = epoch if announced else 0
         count = 0 if announced else self._schema.segment_start[-1]

@@ -2,11 +2,14 @@
 
 import copy
 
+from app.clock import NS_PER_S
 from app.link.packing import unwrap
 
-__all__ = ["Counters"]
+__all__ = ["AHEAD_NS", "Counters"]
 
 _EPOCH_CODES = 7
+AHEAD_NS = NS_PER_S
+"""A coarse stamp may lead by 128 ms; one that leads by more is a wrong clock's."""
 _MEMORY = 0.9  # of the mean rate of a counter, per report
 
 
@@ -82,6 +85,18 @@ class Counters:
         """Return what `sequence` would, and remember nothing."""
         counter = self._telemetry if telemetry else self._setpoint
         return copy.copy(counter).take(code, bits, time_ns, least=1)
+
+    def mode_sequence(
+        self, code: int, bits: int, time_ns: int, reference_ns: int, *, stranger: bool
+    ) -> int:
+        """Unwrap a mode frame's number; its time may be any, unlike a setpoint's.
+
+        A stranger's clock means nothing, and a stamp of the future would make all that
+        comes until then look late: of neither is anything remembered.
+        """
+        if stranger or time_ns > reference_ns + AHEAD_NS:
+            return self.peek(code, bits, time_ns, telemetry=False)
+        return self.sequence(code, bits, time_ns, telemetry=False)
 
     def received(self, code: int, bits: int, time_ns: int) -> int:
         """Unwrap the count of frames that the robot accepted."""

@@ -310,8 +310,8 @@ class PackedSetpoints:
         reader.finish()
         announced = mode == StationMode.ARMED
         count = 0 if announced else self._schema.segment_start[-1]
-        sequence = sender.counters.sequence(
-            code, _SEQUENCE_BITS, time_ns, telemetry=False
+        sequence = sender.counters.mode_sequence(
+            code, _SEQUENCE_BITS, time_ns, reference_ns, stranger=stranger
         )
         if not stranger:
             sender.period_ms, sender.uplink_bps = period_ms(period), uplink_bps(uplink)

@@ -46,6 +46,8 @@ _URGENT_PERIOD_NS = 20 * NS_PER_MS  # until the robot confirms the emergency sto
 _EMULATOR_LIMIT_NS = NS_PER_S
 _ANNOUNCE_REPEATS = 2
 _HELLO_PATIENCE_NS = 3 * NS_PER_S  # before it, what cannot be read yet is no news
+_DEAF_NS = NS_PER_S  # nothing of what comes can be read: it is begun anew
+_DEAF_PACKETS = 5
 _SAME_CLOCK_NS = (-NS_PER_S, 6 * NS_PER_S)  # apparent ages that one clock explains
 
 
@@ -80,6 +82,7 @@ class StationSide:
         self.clock = ClockOffset()
         self.malformed = 0
         self._first_refused_ns: int | None = None
+        self._deaf: tuple[int, int] | None = None  # since when, packets
         self._link_events = LinkEvents()
         self.loss_up, self.loss_down = SequenceLoss(), CountLoss()
         self._rate_up, self._rate_down = RateMeter(), RateMeter()
@@ -157,6 +160,7 @@ class StationSide:
         if not isinstance(frame, TelemetryFrame):
             self._refuse(now_ns, "It is a setpoint, our own sent back.")
             return None
+        self._deaf = None
         if self._origin_ns:
             frame = replace(frame, generated_ns=frame.generated_ns - self._origin_ns)
         self._exchange(now_ns, frame)
@@ -193,6 +197,12 @@ class StationSide:
         unknown = self.codec.session == 0
         if not (unknown and now_ns - self._first_refused_ns < _HELLO_PATIENCE_NS):
             self._link_events.malformed(now_ns, reason)
+        since_ns, packets = self._deaf or (now_ns, 0)
+        self._deaf = (since_ns, packets + 1)
+        if packets >= _DEAF_PACKETS and now_ns - since_ns > _DEAF_NS:
+            # the clocks have stepped apart, so that no seal fits: ask for a hello
+            self._deaf = None
+            self.codec.bind(0)
 
     def _exchange(self, now_ns: int, frame: TelemetryFrame) -> None:
         """Learn round trip, loss and clock offset from the echo."""

@@ -232,6 +232,8 @@ class Rig:
         """Clear what devices have latched: the emergency stop was reset."""
         for worker in self.workers.values():
             worker.clear_faults()
+        for sanity in self._sanity.values():
+            sanity.forget()
 
     def recover(self) -> None:
         """Nothing to do: real limbs do not freeze."""

@@ -33,7 +33,10 @@ WORDS = {
     Doubt.MISSING: "does not answer",
     Doubt.RANGE: "reads outside its range",
     Doubt.JUMP: "jumps faster than the actuator can move",
-    Doubt.FROZEN: "does not move while its actuator is driven",
+    Doubt.FROZEN: (
+        "does not move while its actuator is driven: mend it; where it still stands, "
+        "press and reset the emergency stop"
+    ),
 }
 """For people, after the sensor's name."""
 
@@ -65,9 +68,14 @@ class SensorSanity:
         self._last_ns = np.zeros(count, dtype=np.int64)
         self._moved_ns = np.zeros(count, dtype=np.int64)
         self._asked_then = np.full(count, np.nan)
+        self._stood = np.full(count, np.nan)  # reading of a sensor found frozen
         self._good = np.full(count, _TRUST_AFTER, dtype=np.int64)
         self.doubt = np.zeros(count, dtype=np.int64)
         """(n,) a `Doubt` each."""
+
+    def forget(self) -> None:
+        """Doubt nothing that was found frozen: a person has seen to it."""
+        self.doubt[self.doubt == Doubt.FROZEN] = Doubt.NONE
 
     def judge(
         self, now_ns: int, value: FloatArray, asked: FloatArray
@@ -105,7 +113,9 @@ class SensorSanity:
             [Doubt.MISSING, Doubt.RANGE, Doubt.JUMP, Doubt.FROZEN],
             Doubt.NONE,
         )
-        now = np.where(same & (self.doubt == Doubt.FROZEN), Doubt.FROZEN, now)
+        self._stood[frozen] = value[frozen]
+        still = (self.doubt == Doubt.FROZEN) & (value == self._stood)
+        now = np.where(still, Doubt.FROZEN, now)
         bad = now != Doubt.NONE
         self._good = np.where(bad, 0, self._good + 1)
         self.doubt = np.where(

@@ -97,14 +97,24 @@ def _limits(trial: Trial) -> tuple[float, float]:
     return 1e-3 * (hold_ms + delay_ms), 1e-3 * (safety.compliant_after_ms + delay_ms)
 
 
-def _lost(trial: Trial, *, killed: str = "") -> list[str]:
-    """What is gone that should be there, after all was mended."""
+def _lost(trial: Trial, *, killed: str = "", resets: bool = False) -> list[str]:
+    """What is gone that should be there, after all was mended.
+
+    Args:
+        trial: running.
+        killed: a process that was meant to end.
+        resets: where the robot does not trust itself, stop and reset it once.
+    """
     lost = [
         f"the {name} process"
         for name in trial.children.names
         if name != killed and not trial.children.running(name)
     ]
-    if not trial.arm_and_move():
+    moves = trial.arm_and_move(10.0 if resets else 60.0)
+    if not moves and resets:
+        trial.stop_and_reset()
+        moves = trial.arm_and_move()
+    if not moves:
         lost.append(f"a new arming moves nothing: {trial.last_words()}")
     return lost
 
@@ -531,7 +541,7 @@ def _device_fault(
         one.text for one in trial.said(fault_ns - _GRID_NS) if "because" in one.text
     ]
     note = "; ".join(filter(None, (note, *reasons[:1])))
-    lost += _lost(trial)
+    lost += _lost(trial, resets=True)
     return Row(fault, None, None, let_go_s, limit_s, moved, 0.0, tuple(lost), note)
 
 
@@ -596,6 +606,7 @@ def stuck_valves(trial: Trial, rig: ServedRig, bus: str) -> Row:
         "valves: stick",
         lambda: rig.spoil(bus, "stuck", every, to=True),
         lambda: rig.spoil(bus, "stuck", every, to=False),
-        _BEHIND_NS / NS_PER_S + 2.0 * _round_s(rig, bus),
+        # a reading that is doubted meanwhile stands for its grace, and then ends it
+        (_BEHIND_NS + _GRACE_NS) / NS_PER_S + 2.0 * _round_s(rig, bus),
         behind,
     )

@@ -216,7 +216,7 @@ class Hand:
         self._thread = threading.Thread(target=self._run, name="hand")
         self._began_ns = CLOCK.now_ns()
         self.deadman = self.moving = False
-        self.arms = self.disarms = 0
+        self.arms = self.disarms = self.stops = self.resets = 0
         self._thread.start()
 
     def close(self) -> None:
@@ -247,6 +247,8 @@ class Hand:
                     rate=rate if self.moving else (0.0, 0.0, 0.0),
                     arm_count=self.arms,
                     disarm_count=self.disarms,
+                    estop_count=self.stops,
+                    estop_reset_count=self.resets,
                 )
             )
             self._mailbox.publish()
@@ -359,6 +361,19 @@ class Trial:
             return False
 
         return wait_until(followed, timeout_s)
+
+    def stop_and_reset(self) -> None:
+        """Press emergency stop and reset it, which clears what was latched."""
+        self.hand.release()
+        for press, robot in (("stops", RobotState.ESTOP), ("resets", None)):
+            setattr(self.hand, press, getattr(self.hand, press) + 1)
+            wait_until(
+                lambda robot=robot: (
+                    (self.health.robot_state[0] == RobotState.ESTOP) == bool(robot)
+                ),
+                5.0,
+            )
+        pause(1.0)  # devices that were cleared give way for a round
 
     def arm_and_move(self, timeout_s: float = 60.0) -> bool:
         """Arm, then see the applied pose move."""

@@ -16,6 +16,7 @@ from tests.system.fault_cases import (
     flood,
     full_disk,
     small_disk,
+    stepped_clock,
     stopped_station,
     unplugged,
 )
@@ -74,6 +75,10 @@ def test_a_full_disk_ends_the_recording_and_nothing_else(
 ) -> None:
     with small_disk(tmp_path, mount=False) as fill:
         check(full_disk(running, fill, 1.5))
+
+
+def test_clocks_that_step_apart_are_learned_anew(running: Trial) -> None:
+    check(stepped_clock(running, 1.0))
 
 
 def test_a_serial_line_that_comes_back_moves_nothing_by_itself(tmp_path: Path) -> None:

@@ -599,3 +599,19 @@ def fuzz_frames(count: int, seed: int) -> None:
 
 def test_fuzz():
     fuzz_frames(3_000, 1)
+
+
+@pytest.mark.parametrize("mtu", [1024, 8])
+def test_a_mode_frame_of_the_future_poisons_no_counter(mtu):
+    """Nor does a stranger's: what comes after is neither late nor another number."""
+    near, far = Codec(MODEL, 1, mtu, SESSION), Codec(MODEL, 1, mtu, SESSION)
+    stranger = Codec(MODEL, 1, mtu, 0)
+    mode = {"mode": StationMode.DISARMED, "epoch": 0, "limb": WHOLE_ROBOT}
+    mode["coordinates"] = np.full((6, 3), np.nan)
+    first = near.encode(setpoint(sequence=5, **mode))
+    assert far.decode(first, NOW).sequence % 8 == 5
+    for codec, sequence in ((near, 7), (stranger, 2)):
+        ahead = setpoint(sequence=sequence, generated_ns=NOW + 900 * NS_PER_S, **mode)
+        far.decode(codec.encode(ahead), NOW)
+    later = near.encode(setpoint(sequence=9, generated_ns=NOW + NS_PER_S, **mode))
+    assert far.decode(later, NOW + NS_PER_S).sequence == 9

@@ -440,6 +440,23 @@ def test_a_station_that_begins_anew_finds_the_session():
     assert (lag_ns < 40 * NS_PER_MS).all()
 
 
+@pytest.mark.parametrize("name", ["tether", "acoustic-hs"])
+def test_clocks_that_step_apart_are_learned_anew(name):
+    """No seal fits any more: a hello of the same session is what mends it."""
+    rig = Rig(name)
+    rig.run(12)
+    rig.arm()
+    rig.run(12)
+    session, received = rig.station.codec.session, rig.robot.received
+    rig.robot.offset_ns += 3600 * NS_PER_S
+    rig.run(8)
+    assert rig.station.codec.session == session
+    assert rig.health.robot_state[0] == RobotState.ACTIVE
+    assert rig.robot.received > received + 100
+    lag_ns = rig.now_ns - rig.health.confirmed_generated_ns
+    assert (lag_ns < 3 * NS_PER_S).all()
+
+
 def test_deadband_saves_bytes_and_keeps_the_robot_fed():
     counts, gaps = {}, {}
     for share in (0.0, 0.1):

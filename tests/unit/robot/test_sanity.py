@@ -59,6 +59,24 @@ def test_frozen_only_while_driven() -> None:
     assert feed(sensor(), noisy, asked=driven)[1] is Doubt.NONE
 
 
+def test_frozen_stays_so_while_it_reads_the_same_and_no_longer() -> None:
+    sanity = sensor()
+    asked = [10.0] * 10 + [60.0] * 290
+    assert feed(sanity, [10.0] * 300, asked=asked)[1] is Doubt.FROZEN
+    # let go, nothing is asked: five good readings of the same are no proof
+    assert feed(sanity, [10.0] * 20, start=300)[1] is Doubt.FROZEN
+    # it has moved, and then rests
+    assert feed(sanity, [10.5] * 6, start=320) == (10.5, Doubt.NONE)
+
+
+def test_a_person_may_say_that_a_sensor_is_mended() -> None:
+    sanity = sensor()
+    asked = [10.0] * 10 + [60.0] * 290
+    feed(sanity, [10.0] * 300, asked=asked)
+    sanity.forget()
+    assert feed(sanity, [10.0], start=300) == (10.0, Doubt.NONE)
+
+
 def test_only_changes_are_told() -> None:
     sanity = sensor()
     sanity.judge(0, np.array([10.0]), np.array([np.nan]))
