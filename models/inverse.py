@@ -183,7 +183,7 @@ def inverse_step(
         bend_travel = model.bend_rate_limit[s] * period
         travel = model.extension_rate_limit[s] * period
         floor, by_x, by_y, span = chamber_floor(
-            model, limb, k, coordinates_out[k, 0], coordinates_out[k, 1]
+            model, s, coordinates_out[k, 0], coordinates_out[k, 1]
         )
         for i in range(3, 6):
             data.jacobian[i, 3 * k] += by_x * data.jacobian[i, 3 * k + 2]
@@ -209,7 +209,7 @@ def inverse_step(
             data.drift[k, j] = min(max(share * gap, -most), most)
         most = min(0.5 * travel, _REST_STEP * radius)
         rest_floor, _, _, _ = chamber_floor(
-            model, limb, k, model.rest_coordinates[s, 0], model.rest_coordinates[s, 1]
+            model, s, model.rest_coordinates[s, 0], model.rest_coordinates[s, 1]
         )
         gap = model.rest_coordinates[s, 2] - rest_floor
         gap -= coordinates_out[k, 2] - floor
@@ -223,7 +223,7 @@ def inverse_step(
         for j in range(3):
             coordinates_out[k, j] += data.step[k, j]
         floor, _, _, _ = chamber_floor(
-            model, limb, k, coordinates_out[k, 0], coordinates_out[k, 1]
+            model, start + k, coordinates_out[k, 0], coordinates_out[k, 1]
         )
         coordinates_out[k, 2] += floor - data.floor[k]
     hold_chambers(model, limb, coordinates_out)

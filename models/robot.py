@@ -87,6 +87,9 @@ class RobotModel(NamedTuple):
     tendon_range: FloatArray
     """(T, 2) least and greatest length of a chamber, without pressure and with the
     greatest; of no meaning for a tendon [m]."""
+    segment_chambers: IntArray
+    """(S, 2) first tendon that is a chamber of the segment, and one past the last;
+    equal where it has none."""
     idle_chamber: IntArray
     """(S,) 1 where the shortest chamber of a segment keeps its least length."""
     servo_time_constant: FloatArray

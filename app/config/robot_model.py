@@ -165,7 +165,7 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
     limbs, segments = len(counts), sum(counts)
     lengths, radii, rests = [], [], []
     lines: list[_Line] = []
-    tendon_counts, idle_chamber = [], []
+    tendon_counts, chambers_at, idle_chamber = [], [], []
     limits: list[tuple[float, float, float]] = []
     for limb in robot.limbs:
         total = sum(limb.segment_length_mm)
@@ -189,7 +189,10 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
             model = chambers[k]
             idle = shortest_idle_length(model, *delta) if model else length * 1e-3
             rests.append([*delta, idle - length * 1e-3])
-            lines += _tendons(robot, limb, k) + _chambers(robot, limb, k, radii[-1][0])
+            lines += _tendons(robot, limb, k)
+            first = len(lines)
+            lines += _chambers(robot, limb, k, radii[-1][0])
+            chambers_at.append((first, len(lines)))
             idle_chamber.append(bool(limb.chambers) and limb.chambers[k].one_idle)
         tendon_counts.append(len(lines) - before)
     node, weight = radau_nodes(SEGMENT_POINTS)
@@ -231,6 +234,7 @@ def build_robot_model(robot: RobotParameters) -> RobotModel:
         tendon_tension_limit=of_line(7),
         tendon_pretension=of_line(8),
         tendon_range=np.stack([of_line(9), of_line(10)], axis=1),
+        segment_chambers=np.asarray(chambers_at, dtype=np.int64),
         idle_chamber=np.asarray(idle_chamber, dtype=np.int64),
         servo_time_constant=of_line(11),
         servo_speed_limit=of_line(12),

@@ -61,6 +61,7 @@ def one_limb(segments: int, uniform: bool = False, **changes: object) -> RobotMo
         tendon_tension_least=tendon(0.0),
         tendon_tension_limit=tendon(40.0),
         tendon_range=np.tile([0.0, np.inf], (4 * segments, 1)),
+        segment_chambers=np.zeros((segments, 2), dtype=np.int64),
         idle_chamber=np.zeros(segments, dtype=np.int64),
         tendon_pretension=tendon(0.1),
         servo_time_constant=tendon(0.05),

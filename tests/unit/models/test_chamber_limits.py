@@ -50,10 +50,10 @@ def test_tendons_have_no_such_limits() -> None:
 def test_slope_of_the_least_extension() -> None:
     model = MODELS["silver2"]
     x, y, step = 0.4, -0.3, 1e-6
-    _, by_x, by_y, _ = chamber_floor(model, 0, 1, x, y)
+    _, by_x, by_y, _ = chamber_floor(model, 1, x, y)
     for slope, dx, dy in ((by_x, step, 0.0), (by_y, 0.0, step)):
         after, before = (
-            chamber_floor(model, 0, 1, x + s * dx, y + s * dy)[0] for s in (1, -1)
+            chamber_floor(model, 1, x + s * dx, y + s * dy)[0] for s in (1, -1)
         )
         assert slope == pytest.approx((after - before) / (2.0 * step), abs=1e-9)
 
