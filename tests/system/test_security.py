@@ -75,6 +75,11 @@ def attack(world: World, keys: tuple[bytes, bytes, bytes] | None, said: str) -> 
         pilot.drive(1)  # and nobody is the worse for it
 
 
+def told(world: World, said: str, listener: Station) -> None:
+    """Wait until the robot's log says it; it sums up what it dropped each second."""
+    wait_for("the log tells it", lambda: world.said(said), listener.listen)
+
+
 class TestStrangers:
     def test_no_key(self, world: World) -> None:
         attack(world, None, "without keys was refused. Give it --keys")
@@ -156,6 +161,7 @@ class TestReplay:
                     pilot.endpoint.send(packet)
 
             assert pilot.watch(replay) == {RobotState.IDLE}
+            told(world, "a repeat, or older", pilot)
             pilot.drive(2)
 
     def test_a_lower_sequence_number_moves_nothing(self, world: World) -> None:
@@ -170,6 +176,7 @@ class TestReplay:
                     pilot.endpoint.send(packet)
 
             pilot.until(lambda frame: frame.state == RobotState.HOLD, repeat)
+            told(world, "a repeat, or older", pilot)
 
 
 class TestConnections:
@@ -197,6 +204,7 @@ class TestConnections:
                 again.codec, again.sequence = pilot.codec, pilot.sequence
                 states = watcher.watch(lambda: again.send(ARMED, 1))
                 assert states == {RobotState.COMPLIANT}
+                told(world, "of an arming that is not followed", again)
                 again.drive(2)  # a new deliberate arming
 
     def test_a_key_that_is_revoked_is_cut_off_at_once(self, world: World) -> None:
