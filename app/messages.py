@@ -17,6 +17,7 @@ from models.robot import RobotModel
 __all__ = [
     "EVENT_WORDS",
     "INPUT_SHAPES",
+    "LINK_OVERRIDES",
     "LINK_WISH_SHAPES",
     "Event",
     "InputBlock",
@@ -191,17 +192,19 @@ class LinkWish(NamedTuple):
     jitter_ms: FloatArray  # standard deviation
     loss: FloatArray  # residual loss 0..1
     bandwidth_bps: FloatArray  # each way
+    distance_m: FloatArray  # between station and robot; sound's delay follows it
+    outage_s: (
+        FloatArray  # nothing passes for so long from this revision on; 0: no outage
+    )
     cut: IntArray  # 1: nothing passes
     console_pid: IntArray
     heartbeat_ns: IntArray
 
 
+LINK_OVERRIDES = ("delay_ms", "jitter_ms", "loss", "bandwidth_bps", "distance_m")
+
 LINK_WISH_SHAPES: Shapes = {
-    name: (
-        _ONE_FLOAT
-        if name in ("delay_ms", "jitter_ms", "loss", "bandwidth_bps")
-        else _ONE_INT
-    )
+    name: _ONE_FLOAT if name in (*LINK_OVERRIDES, "outage_s") else _ONE_INT
     for name in LinkWish._fields
 }
 

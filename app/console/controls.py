@@ -12,12 +12,13 @@ from pathlib import Path
 from app.clock import NS_PER_MS
 from app.console.drag import TipDrag
 from app.control.blocks import SessionBlocks
-from app.messages import InputMode, OperatorInput, Source
+from app.messages import LINK_OVERRIDES, InputMode, OperatorInput, Source
 from app.operator.keyboard import KeyboardOperator
 
 __all__ = ["ConsoleControls", "ControlLock", "LinkWishes"]
 
 _STALL_NS = 150 * NS_PER_MS  # as the control tick's age limit for the console
+_ONE_OF = ("delay_ms", "distance_m")
 _COUNTS = ("arm_count", "disarm_count", "estop_count", "estop_reset_count")
 
 
@@ -109,7 +110,7 @@ class LinkWishes:
         return bool(self._mailbox.local.cut[0])
 
     def override(self, name: str) -> float | None:
-        """Return the wanted `delay_ms`, `jitter_ms`, `loss` or `bandwidth_bps`.
+        """Return what is wanted of one of `LINK_OVERRIDES`.
 
         None means: as the preset says.
         """
@@ -123,9 +124,20 @@ class LinkWishes:
         self._changed()
 
     def set_override(self, name: str, value: float | None) -> None:
-        """Want one figure changed; None returns it to the preset's."""
+        """Want one figure changed; None returns it to the preset's.
+
+        Delay and distance say the same thing: the later wish ends the earlier.
+        """
+        if name in _ONE_OF:
+            for other in _ONE_OF:
+                getattr(self._mailbox.local, other)[0] = -1.0
         getattr(self._mailbox.local, name)[0] = -1.0 if value is None else value
         self._changed()
+
+    def start_outage(self, length_s: float) -> None:
+        """Want nothing to pass for so long [s]; the next wish of any kind ends it."""
+        self._changed()
+        self._mailbox.local.outage_s[0] = length_s
 
     def set_cut(self, cut: bool) -> None:
         """Cut the link, or mend it."""
@@ -134,11 +146,12 @@ class LinkWishes:
 
     def clear_overrides(self) -> None:
         """Return every figure to the preset's."""
-        for name in ("delay_ms", "jitter_ms", "loss", "bandwidth_bps"):
+        for name in LINK_OVERRIDES:
             getattr(self._mailbox.local, name)[0] = -1.0
 
     def _changed(self) -> None:
         self._mailbox.local.revision[0] += 1
+        self._mailbox.local.outage_s[0] = 0.0
 
     def publish(self, now_ns: int) -> None:
         """Write the wishes with a new heartbeat."""

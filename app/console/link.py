@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import (
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QPushButton,
     QSlider,
@@ -18,7 +19,8 @@ from app.console.plots import History, Strip, StripPlots
 from app.console.readings import StationReadings
 from app.console.theme import ALARM, AMBER, MUTED, TEXT, base_pixel_size
 from app.console.widgets import DropDown, Figure, Panel
-from app.console.words import bit_rate, duration_ms, percent
+from app.console.words import bit_rate, distance, duration_ms, percent
+from app.messages import LinkHealth
 
 __all__ = ["LinkPanel", "SliderScale", "age_shade"]
 
@@ -56,7 +58,15 @@ class SliderScale:
         return round(_STEPS * share)
 
 
+_OUTAGE_S = 5.0
 _ROWS = (
+    (
+        "distance_m",
+        "Range",
+        SliderScale(1.0, 10_000.0, 0.0),
+        distance,
+        "distance to the robot; on an acoustic link the delay follows it",
+    ),
     ("delay_ms", "Delay", SliderScale(0.0, 5000.0, 2.5), duration_ms, "one-way delay"),
     (
         "jitter_ms",
@@ -96,14 +106,37 @@ def age_shade(age_ms: float, limit_ms: float) -> str:
     return AMBER if age_ms > 0.5 * limit_ms else TEXT
 
 
-def _preset_value(link: LinkParameters, name: str) -> float:
-    values = {
+def _wanted(link: LinkParameters, wishes: LinkWishes) -> dict[str, float]:
+    """Figures of the preset under the wishes: what the emulator will answer."""
+    figures = {
         "delay_ms": link.delay_ms,
         "jitter_ms": link.jitter.deviation_ms,
         "loss": link.loss.residual,
         "bandwidth_bps": min(link.down_bps, link.up_bps),
     }
-    return values[name]
+    metres = wishes.override("distance_m")
+    if metres is not None and link.wave_speed_m_s > 0.0:
+        figures["delay_ms"] = link.propagation_at_ms(metres) + link.processing_ms
+    for name in figures:
+        wish = wishes.override(name)
+        figures[name] = figures[name] if wish is None else wish
+    return figures
+
+
+def _in_force(health: LinkHealth) -> dict[str, float]:
+    return {
+        "delay_ms": float(health.delay_ms[0]),
+        "jitter_ms": float(health.jitter_ms[0]),
+        "loss": float(health.loss_set[0]),
+        "bandwidth_bps": float(health.bandwidth_bps[0]),
+    }
+
+
+def _range_m(link: LinkParameters | None, delay_ms: float) -> float:
+    """Distance that a delay stands for [m]; NaN where sound does not carry it."""
+    if link is None or link.wave_speed_m_s == 0.0:
+        return math.nan
+    return max(0.0, 1e-3 * (delay_ms - link.processing_ms) * link.wave_speed_m_s)
 
 
 class LinkPanel(Panel):
@@ -136,9 +169,19 @@ class LinkPanel(Panel):
         self.cut.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.cut.setToolTip("Nothing passes either way until it is pressed again.")
         self.cut.clicked.connect(self._cut)
+        self.outage = QPushButton(f"OUT {_OUTAGE_S:.0f} s")
+        self.outage.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.outage.setToolTip(
+            f"Nothing passes either way for {_OUTAGE_S:.0f} s, timed by the emulator; "
+            "any change of the link ends it."
+        )
+        self.outage.clicked.connect(self._start_outage)
         settings.addWidget(QLabel("Preset"), 0, 0)
         settings.addWidget(self.combo, 0, 1)
-        settings.addWidget(self.cut, 0, 2, 1, 2)
+        stops = QHBoxLayout()
+        stops.addWidget(self.outage)
+        stops.addWidget(self.cut, 1)
+        settings.addLayout(stops, 0, 2, 1, 2)
         self.sliders: dict[str, QSlider] = {}
         self.values: dict[str, QLabel] = {}
         self.resets: dict[str, QToolButton] = {}
@@ -209,6 +252,9 @@ class LinkPanel(Panel):
     def _cut(self, checked: bool) -> None:
         self._wishes.set_cut(checked)
 
+    def _start_outage(self) -> None:
+        self._wishes.start_outage(_OUTAGE_S)
+
     def _slide(self, name: str) -> None:
         scale = next(row[2] for row in _ROWS if row[0] == name)
         self._wishes.set_override(name, scale.value(self.sliders[name].value()))
@@ -258,7 +304,7 @@ class LinkPanel(Panel):
         index = self._wishes.preset if ours else int(health.preset[0])
         revision = self._wishes.revision if ours else -1
         present = bool(health.emulator_present[0])
-        for widget in (self.combo, self.cut, *self.sliders.values()):
+        for widget in (self.combo, self.cut, self.outage, *self.sliders.values()):
             widget.setEnabled(writable and present)
         if (index, revision) != self._shown:
             self._shown = (index, revision)
@@ -267,23 +313,17 @@ class LinkPanel(Panel):
             self._preset = load_link(self._names[index]) if known else None
         self.cut.setChecked(self._wishes.cut if ours else bool(health.cut[0]))
         self.cut.setText("CUT – MEND" if self.cut.isChecked() else "CUT")
-        in_force = {
-            "delay_ms": float(health.delay_ms[0]),
-            "jitter_ms": float(health.jitter_ms[0]),
-            "loss": float(health.loss_set[0]),
-            "bandwidth_bps": float(health.bandwidth_bps[0]),
-        }
+        figures = _in_force(health)
+        if self._preset is not None and ours:
+            figures = _wanted(self._preset, self._wishes)
+        figures["distance_m"] = _range_m(self._preset, figures["delay_ms"])
         for name, _, scale, words, _ in _ROWS:
             wanted = self._wishes.override(name) if ours else None
-            value = wanted
-            if value is None:
-                value = (
-                    _preset_value(self._preset, name)
-                    if self._preset is not None and ours
-                    else in_force[name]
-                )
+            value = figures[name]
             slider = self.sliders[name]
-            if not slider.isSliderDown():
+            if math.isnan(value):
+                slider.setEnabled(False)
+            elif not slider.isSliderDown():
                 slider.blockSignals(True)
                 slider.setValue(scale.position(value))
                 slider.blockSignals(False)
@@ -301,6 +341,8 @@ class LinkPanel(Panel):
             text, shade = "no emulator: settings fixed", AMBER
         elif ours and not self._is_applied(readings):
             text, shade = "applying…", AMBER
+        elif health.cut[0] and not self._wishes.cut:
+            text, shade = "outage", AMBER
         elif float(health.queue_ms[0]) > 50.0:
             text, shade = f"queue {duration_ms(float(health.queue_ms[0]))}", AMBER
         else:
@@ -312,18 +354,15 @@ class LinkPanel(Panel):
         health = readings.health
         if int(health.preset[0]) != self._wishes.preset:
             return False
-        if bool(health.cut[0]) != self._wishes.cut:
+        if self._wishes.cut and not health.cut[0]:  # out without a cut: an outage
             return False
-        in_force = {
-            "delay_ms": health.delay_ms,
-            "jitter_ms": health.jitter_ms,
-            "loss": health.loss_set,
-            "bandwidth_bps": health.bandwidth_bps,
-        }
-        for name, value in in_force.items():
-            wanted = self._wishes.override(name)
-            if wanted is not None and not math.isclose(
-                wanted, float(value[0]), rel_tol=1e-3, abs_tol=1e-6
-            ):
-                return False
-        return True
+        if self._preset is None:
+            return True
+        wanted, in_force = _wanted(self._preset, self._wishes), _in_force(health)
+        changed = [name for name in wanted if self._wishes.override(name) is not None]
+        if self._wishes.override("distance_m") is not None:
+            changed.append("delay_ms")  # follows it, or stays the preset's
+        return all(
+            math.isclose(wanted[name], in_force[name], rel_tol=1e-3, abs_tol=1e-6)
+            for name in changed
+        )

@@ -79,7 +79,9 @@ def _driving(readings: StationReadings, *, stop_released: bool) -> Notice:
         )
         return Notice(f"Emergency stop is latched: {step}.", 3)
     if health.cut[0]:
-        return Notice("The link is cut: press CUT – MEND to mend it.", 2)
+        return Notice(
+            "Nothing passes the link: an outage ends by itself, a cut by CUT – MEND.", 2
+        )
     if mode == StationMode.DISARMED:
         if refusal:
             return Notice(refusal, 2)

@@ -8,6 +8,7 @@ __all__ = [
     "SCHEDULER_WORDS",
     "SOURCE_WORDS",
     "bit_rate",
+    "distance",
     "duration_ms",
     "latency_us",
     "percent",
@@ -105,6 +106,15 @@ def bit_rate(value: float) -> str:
             scaled = value / scale
             return f"{scaled:.1f} {unit}" if scaled < 99.95 else f"{scaled:.0f} {unit}"
     return f"{value:.0f} bit/s"
+
+
+def distance(value: float) -> str:
+    """Write a distance given in m, as m or km."""
+    if not value >= 0.0:
+        return "–"
+    if value < 9.95:
+        return f"{value:.1f} m"
+    return f"{value:.0f} m" if value < 9_995.0 else f"{value / 1e3:.0f} km"
 
 
 def percent(value: float) -> str:

@@ -17,7 +17,7 @@ from app.link.endpoint import Endpoint, load_keys
 from app.link.packets import Direction
 from app.link.settings import LinkOverrides
 from app.link.station_side import StationSide
-from app.messages import Event, Severity
+from app.messages import LINK_OVERRIDES, Event, Severity
 from app.session import RecorderThread
 from app.station.operators import EventSink
 from app.station.session import Session
@@ -184,12 +184,10 @@ class LinkWorker:
             revision=revision,
             preset=names[preset] if 0 <= preset < len(names) else "",
             overrides=LinkOverrides(
-                delay_ms=float(wish.local.delay_ms[0]),
-                jitter_ms=float(wish.local.jitter_ms[0]),
-                loss=float(wish.local.loss[0]),
-                bandwidth_bps=float(wish.local.bandwidth_bps[0]),
+                **{name: float(getattr(wish.local, name)[0]) for name in LINK_OVERRIDES}
             ),
             cut=bool(wish.local.cut[0]),
+            outage_s=float(wish.local.outage_s[0]),
         )
         control.send(encode_settings(settings))
 

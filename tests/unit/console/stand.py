@@ -16,7 +16,16 @@ from app.config.link import link_names, load_link
 from app.config.robot import build_robot_model, load_robot
 from app.console.readings import tips_in_hull
 from app.control.blocks import SessionBlocks
-from app.messages import Event, RobotState, Severity, Source, StationMode, pack_event
+from app.link.settings import ChannelSettings, LinkOverrides
+from app.messages import (
+    LINK_OVERRIDES,
+    Event,
+    RobotState,
+    Severity,
+    Source,
+    StationMode,
+    pack_event,
+)
 from app.scene import OrbitCamera, SceneFrame
 
 if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
@@ -142,16 +151,15 @@ class StandStation:
         wish = self.blocks.wish.local
         health = self.blocks.health.local
         link = load_link(link_names()[int(wish.preset[0])])
-        for name, wanted, preset in (
-            ("delay_ms", wish.delay_ms, link.delay_ms),
-            ("jitter_ms", wish.jitter_ms, link.jitter.deviation_ms),
-            ("loss_set", wish.loss, link.loss.residual),
-            ("bandwidth_bps", wish.bandwidth_bps, link.down_bps),
-        ):
-            use = int(wish.revision[0]) > 0 and float(wanted[0]) >= 0.0
-            getattr(health, name)[0] = float(wanted[0]) if use else preset
+        overrides = {name: float(getattr(wish, name)[0]) for name in LINK_OVERRIDES}
+        changed = LinkOverrides(**overrides) if wish.revision[0] else None
+        channel = ChannelSettings.of(link, changed)
+        health.delay_ms[0] = channel.delay_ms
+        health.jitter_ms[0] = channel.weather.jitter_ms
+        health.loss_set[0] = channel.weather.residual
+        health.bandwidth_bps[0] = channel.rate_bps[0]
         health.preset[0] = wish.preset[0]
-        health.cut[0] = wish.cut[0]
+        health.cut[0] = int(wish.cut[0] > 0 or wish.outage_s[0] > 0.0)
         health.time_ns[0] = now_ns
         health.emulator_present[0] = int(self.emulator)
         health.telemetry_limit_ns[0] = 1000 * NS_PER_MS

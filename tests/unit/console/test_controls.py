@@ -163,6 +163,31 @@ def test_wishes_move_the_revision_and_carry_a_heartbeat(blocks: SessionBlocks) -
     assert wishes.override("loss") is None
 
 
+def test_of_delay_and_range_the_later_wish_counts(blocks: SessionBlocks) -> None:
+    wishes = _controls(blocks).wishes
+    wishes.set_override("delay_ms", 250.0)
+    wishes.set_override("distance_m", 600.0)
+    assert wishes.override("delay_ms") is None
+    assert wishes.override("distance_m") == 600.0
+    wishes.set_override("delay_ms", 40.0)
+    assert wishes.override("distance_m") is None
+
+
+def test_an_outage_is_wished_once_and_not_again_with_the_next_wish(
+    blocks: SessionBlocks,
+) -> None:
+    wishes = _controls(blocks).wishes
+    wishes.start_outage(5.0)
+    wishes.publish(T0)
+    blocks.wish.refresh()
+    assert blocks.wish.local.outage_s[0] == 5.0
+    assert blocks.wish.local.revision[0] == 1
+    wishes.set_override("loss", 0.1)
+    wishes.publish(T0)
+    blocks.wish.refresh()
+    assert blocks.wish.local.outage_s[0] == 0.0
+
+
 def test_wishes_of_an_earlier_console_stand(blocks: SessionBlocks) -> None:
     first = _controls(blocks).wishes
     first.choose_preset(4)

@@ -11,9 +11,10 @@ from PyQt6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.clock import NS_PER_MS
-from app.config.link import link_names
+from app.config.link import link_names, load_link
 from app.console.run import make_application
 from app.console.window import ConsoleWindow
+from app.console.words import distance
 from app.errors import DeviceError
 from app.messages import InputMode, RobotState, Severity, Source, StationMode
 from app.scene import Scene
@@ -281,6 +282,39 @@ def test_preset_slider_reset_and_cut_reach_the_station(desk: Desk) -> None:
     desk.qtbot.waitUntil(lambda: desk.window.topbar.link.word.startswith("CUT"))
     desk.qtbot.mouseClick(link.cut, LEFT)
     desk.qtbot.waitUntil(lambda: not health.cut[0])
+
+
+def test_the_range_slider_sets_the_delay_where_sound_carries_the_packets(
+    desk: Desk,
+) -> None:
+    link, health = desk.window.link, desk.station.blocks.health.local
+    desk.qtbot.waitUntil(link.combo.isEnabled)
+    link.combo.activated.emit(link_names().index("acoustic-hs"))
+    desk.qtbot.waitUntil(lambda: link.values["distance_m"].text() == "500 m")
+    link.sliders["distance_m"].setValue(link.sliders["distance_m"].maximum())
+    metres = 10_000.0
+    delay_ms = 1e3 * metres / 1500.0 + load_link("acoustic-hs").processing_ms
+    desk.qtbot.waitUntil(lambda: abs(float(health.delay_ms[0]) - delay_ms) < 1e-6)
+    desk.qtbot.waitUntil(lambda: link.values["distance_m"].text() == "10 km")
+    desk.qtbot.waitUntil(lambda: link.values["delay_ms"].text() == "7.0 s")
+    desk.qtbot.waitUntil(lambda: link.notice.text() == "emulated")
+    link.sliders["delay_ms"].setValue(link.sliders["delay_ms"].maximum() // 2)
+    desk.qtbot.waitUntil(lambda: float(health.delay_ms[0]) < 2000.0)
+    desk.qtbot.waitUntil(lambda: link.values["distance_m"].text() != "10 km")
+    metres = (float(health.delay_ms[0]) - load_link("acoustic-hs").processing_ms) * 1.5
+    desk.qtbot.waitUntil(lambda: link.values["distance_m"].text() == distance(metres))
+    link.combo.activated.emit(link_names().index("tether"))
+    desk.qtbot.waitUntil(lambda: link.values["distance_m"].text() == "–")
+    desk.qtbot.waitUntil(lambda: not link.sliders["distance_m"].isEnabled())
+
+
+def test_an_outage_by_button_is_told_apart_from_a_cut(desk: Desk) -> None:
+    link, health = desk.window.link, desk.station.blocks.health.local
+    desk.qtbot.waitUntil(link.outage.isEnabled)
+    desk.qtbot.mouseClick(link.outage, LEFT)
+    desk.qtbot.waitUntil(lambda: bool(health.cut[0]))
+    desk.qtbot.waitUntil(lambda: link.notice.text() == "outage")
+    assert not link.cut.isChecked()
 
 
 def test_without_an_emulator_the_settings_are_fixed(desk: Desk) -> None:
