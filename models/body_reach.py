@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from models.gait import support_margin
-from models.leg import LegModel, leg_inverse, narrow_joint_range
+from models.leg import LegModel, narrow_joint_range
+from models.leg_inverse import leg_inverse
 from models.lie import rotation_exp
 from models.numerics import FloatArray, IntArray
 from models.stance import stance_joints

@@ -23,6 +23,7 @@ from models.body_contact import (
     push_by_contacts,
 )
 from models.contact import ContactModel, find_contacts, tree_halves
+from models.contact_law import tangents
 from models.contact_solve import (
     ContactData,
     allocate_contact_data,
@@ -32,7 +33,7 @@ from models.contact_solve import (
 from models.free_body import FreeBodyData, FreeBodyModel
 from models.free_body_motion import move_bodies, push_bodies
 from models.limb_contact import LimbContactModel, find_limb_contacts
-from models.numerics import called_kernel, kernel
+from models.numerics import FloatArray, called_kernel, kernel
 from models.tree import TreeData, TreeModel, TreeWork
 from models.tree_guard import is_refused
 from models.tree_motion import tree_motion
@@ -44,6 +45,7 @@ __all__ = [
     "allocate_contacts",
     "contact_step",
     "finish_contact_step",
+    "outside_wrench",
 ]
 
 
@@ -182,3 +184,32 @@ def contact_step(
             tree, contacts, limbs, bodies, period, data, body_data, work, found
         )
     )
+
+
+@kernel
+def outside_wrench(found: ContactData, period: float, wrench_out: FloatArray) -> None:
+    """Sum what ground, obstacles and objects did to a tree in a step.
+
+    Args:
+        found: the contacts, solved.
+        period: of the step [s].
+        wrench_out: (6,) moment about the world's origin and force [N m, N].
+    """
+    for i in range(6):
+        wrench_out[i] = 0.0
+    for c in range(found.count[0]):
+        if found.partner[c, 0] < 0 or found.partner[c, 1] >= 0:
+            continue
+        nx, ny, nz = found.normal[c]
+        ax, ay, az, bx, by, bz = tangents(nx, ny, nz)
+        n, a, b = found.impulse[c]
+        u = (n * nx + a * ax + b * bx) / period
+        v = (n * ny + a * ay + b * by) / period
+        w = (n * nz + a * az + b * bz) / period
+        x, y, z = found.place[c]
+        wrench_out[0] += y * w - z * v
+        wrench_out[1] += z * u - x * w
+        wrench_out[2] += x * v - y * u
+        wrench_out[3] += u
+        wrench_out[4] += v
+        wrench_out[5] += w

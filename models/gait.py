@@ -29,7 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from models.leg import LegModel, legs_inverse
+from models.leg import LegModel
+from models.legs import legs_inverse
 from models.numerics import FloatArray, IntArray, kernel
 
 __all__ = [

@@ -10,7 +10,8 @@ The ground frame has z up. Leaves out slipping feet and soft ground.
 
 import numpy as np
 
-from models.leg import LegModel, legs_inverse
+from models.leg import LegModel
+from models.legs import legs_inverse
 from models.numerics import FloatArray, IntArray, kernel
 
 __all__ = ["body_pose", "stance_joints", "stance_room"]

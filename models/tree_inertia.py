@@ -20,11 +20,7 @@ def apply_inertia(
     q: float,
     r: float,
 ) -> tuple[float, float, float, float, float, float]:
-    """Momentum, angular first, of a composite inertia (21,) with a twist.
-
-    Layout: J xx xy xz yy yz zz, then C row by row, then A xx xy xz yy yz zz, for
-    angular = J ω + C v and linear = Cᵀ ω + A v.
-    """
+    """Momentum, angular first, of a composite inertia (21,) with a twist."""
     return (
         inertia[0] * x
         + inertia[1] * y

@@ -24,6 +24,7 @@ from models.tree_step import add_elastic, hold_root, tree_step
 __all__ = [
     "begin_rate",
     "finish_rate",
+    "quaternion_of",
     "rate_jacobian",
     "read_state",
     "state_size",
@@ -53,12 +54,15 @@ def tree_state(model: TreeModel, data: TreeData) -> FloatArray:
     root = int(model.root_size[0])
     parts = [data.position[root:], data.velocity]
     if root == 6:
-        parts = [_quaternion(data.root_pose[:3, :3]), data.root_pose[:3, 3], *parts]
+        parts = [quaternion_of(data.root_pose[:3, :3]), data.root_pose[:3, 3], *parts]
     return np.concatenate(parts)
 
 
-def _quaternion(rotation: FloatArray) -> FloatArray:
-    """(4,) w, x, y, z: the column of 4 Q Qᵀ with the greatest diagonal."""
+def quaternion_of(rotation: FloatArray) -> FloatArray:
+    """Unit quaternion (4,) w, x, y, z of a rotation (3, 3), of either sign.
+
+    It is the column of 4 Q Qᵀ with the greatest diagonal.
+    """
     r = rotation
     square = np.zeros((4, 4))
     square[0, 1:] = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]

@@ -204,9 +204,8 @@ def _segment_tensions(
         i = work.quad_index[r]
         high = model.tendon_tension_limit[tendon + i]
         eased = min(model.tendon_pretension[tendon + i], high)
-        low = min(model.tendon_tension_least[tendon + i], eased)
-        if low == 0.0:
-            low = eased
+        least = model.tendon_tension_least[tendon + i]
+        low = least if least < 0.0 else eased
         x = weight_bend * jacobian[i, column]
         y = weight_bend * jacobian[i, column + 1]
         z = weight_axial * jacobian[i, column + 2]

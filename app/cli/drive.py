@@ -89,7 +89,10 @@ def console(
         return
     robot = _robot_of(rig, robot, virtual=virtual)
     if rig is not None and robot_address is not None:
-        raise ConfigError("--rig is on this computer, --robot-address elsewhere: one.")
+        raise ConfigError(
+            "--rig drives devices at this computer, --robot-address a robot elsewhere: "
+            "give one of the two."
+        )
     _start_console(
         robot,
         link,

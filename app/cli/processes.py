@@ -20,7 +20,7 @@ from app.errors import ConfigError
 if TYPE_CHECKING:
     from app.config.robot import RobotParameters
     from app.messages import Event
-    from app.robot.core import Body
+    from app.robot.body import Body
 
 __all__ = ["robot"]
 

@@ -76,6 +76,11 @@ class WaterCase(Parameters):
     current_mm_s: Vector = (0.0, 0.0, 0.0)
     shear_mm_s_per_m: Vector = (0.0, 0.0, 0.0)
 
+    def density(self, robot: RobotParameters) -> float:
+        """Its density, or that of the robot's water where none is given [kg/m3]."""
+        given = self.density_kg_m3
+        return robot.water.density_kg_m3 if given is None else given
+
 
 class PhysicsCase(Parameters):
     """Which of two readings of Renda 2018, as a whole and item by item.

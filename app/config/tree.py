@@ -118,8 +118,7 @@ def build_tree(robot: RobotParameters, case: CaseParameters) -> TreePlan:
     Raises:
         ConfigError: the case names a limb that the robot has not, or does not fit it.
     """
-    density, gravity = case.water.density_kg_m3, case.water.gravity_m_s2
-    water = robot.water.density_kg_m3 if density is None else density
+    gravity, water = case.water.gravity_m_s2, case.water.density(robot)
     physics = case.physics
     builder = TreeBuilder(
         root="free",  # a fixed one too, all of it held: that gives the force on it

@@ -11,7 +11,8 @@ from app.study.reach import Reached, limb_model
 from models.leg import leg_jacobian
 from models.limb import limb_jacobian
 from models.numerics import FloatArray
-from models.snake import snake_jacobian_in_body, snake_poses
+from models.snake import snake_poses
+from models.snake_jacobian import snake_jacobian_in_body
 
 __all__ = ["tip_jacobian", "write_jacobian"]
 

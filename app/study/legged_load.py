@@ -10,13 +10,13 @@ from app.config.tree_legs import LegPlan, leg_drives
 from app.errors import ConfigError
 from app.study.legged_run import legged_gait
 from app.study.simulation_loads import PlainLoad
-from models.leg import leg_reasons
 from models.leg_drive import (
     add_leg_drives,
     allocate_leg_drive_data,
     move_motors,
     read_leg_torques,
 )
+from models.leg_inverse import leg_reasons
 from models.legged import (
     LeggedCourse,
     allocate_legged_work,

@@ -21,8 +21,9 @@ from models.contact_law import ContactLaw
 from models.contact_step import allocate_contacts
 from models.free_body import allocate_free_body_data, build_free_bodies
 from models.gait import GAITS, GaitModel, build_gait_model
-from models.leg import leg_reasons, legs_forward
+from models.leg import LegModel
 from models.leg_drive import allocate_leg_drive_data
+from models.leg_inverse import leg_reasons
 from models.legged import (
     LeggedCourse,
     allocate_legged_work,
@@ -30,6 +31,7 @@ from models.legged import (
     legged_steps,
     make_course,
 )
+from models.legs import legs_forward
 from models.limb_contact import build_limb_contacts
 from models.numerics import FloatArray
 from models.surface import HeightFieldModel, height_and_slope
@@ -61,17 +63,28 @@ class LeggedTrace(NamedTuple):
     """(T, L, 3) angles [rad]."""
 
 
+def _legs_of(robot: RobotParameters) -> LegModel:
+    """The legs of a robot that has some.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    legs = leg_model(robot)
+    if legs is None:
+        raise ConfigError(
+            f"The robot {robot.name!r} has no legs. Choose one that has, such as "
+            "silver2."
+        )
+    return legs
+
+
 def legged_tree(robot: RobotParameters) -> TreePlan:
     """Make the tree of a robot on legs, free, as a case without more makes it.
 
     Raises:
         ConfigError: it has no legs, or they have no dynamics.
     """
-    if not robot.legs:
-        raise ConfigError(
-            f"The robot {robot.name!r} has no legs. Choose one that has, such as "
-            "silver2."
-        )
+    _legs_of(robot)
     return build_tree(
         robot, CaseParameters(title=robot.name, base=BaseCase(motion="floating"))
     )
@@ -101,9 +114,7 @@ def legged_gait(
     Raises:
         ConfigError: no legs.
     """
-    legs = leg_model(robot)
-    if legs is None:
-        raise ConfigError(f"The robot {robot.name!r} has no legs.")
+    legs = _legs_of(robot)
     feet = np.zeros((len(robot.legs), 3))
     legs_forward(legs, np.radians([leg.stance_deg for leg in robot.legs]), feet)
     phase, duty = GAITS[gait]
@@ -154,10 +165,7 @@ class Legged:
         self.period, self.steps = period, 0
         self.gait = legged_gait(robot) if gait is None else gait
         self.course = make_course() if course is None else course
-        legs = leg_model(robot)
-        if legs is None:
-            raise ConfigError(f"The robot {robot.name!r} has no legs.")
-        self.legs = legs
+        self.legs = _legs_of(robot)
         self.drives = leg_drives(self.tree.legs, model)
         self.foot_point = foot_points(self.tree.legs, model)
         plane = [] if seabed is not None else [("plane", np.zeros(3), np.zeros(0))]

@@ -129,12 +129,12 @@ def weaker_motors(robot: RobotParameters, share: float) -> RobotParameters:
     """The same robot with a share of its legs' torque."""
     legs = []
     for leg in robot.legs:
-        if leg.dynamics is None:
-            continue
-        coxa, femur, tibia = leg.dynamics.torque_limit_n_m
-        limits = (share * coxa, share * femur, share * tibia)
-        dynamics = leg.dynamics.model_copy(update={"torque_limit_n_m": limits})
-        legs.append(leg.model_copy(update={"dynamics": dynamics}))
+        if leg.dynamics is not None:
+            coxa, femur, tibia = leg.dynamics.torque_limit_n_m
+            limits = (share * coxa, share * femur, share * tibia)
+            dynamics = leg.dynamics.model_copy(update={"torque_limit_n_m": limits})
+            leg = leg.model_copy(update={"dynamics": dynamics})
+        legs.append(leg)
     return robot.model_copy(update={"legs": tuple(legs)})
 
 

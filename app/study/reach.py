@@ -2,8 +2,9 @@
 
 Tendon lengths, chamber lengths or joint angles, with the reason where the goal cannot
 be met and the nearest point that can. Solvers: the closed forms of models/opposing for
-arms whose first two segments bend oppositely, models/leg for legs, else models/posture.
-Chambers of other arms count by the largest box of bend and extension inside them.
+arms whose first two segments bend oppositely, models/leg_inverse for legs, else
+models/posture. Chambers of other arms count by the largest box of bend and extension
+inside them.
 """
 
 import math
@@ -34,7 +35,8 @@ from models.chamber import (
 )
 from models.conventions import emet_of_coordinates
 from models.hysteresis import hysteresis_pressure
-from models.leg import leg_forward, leg_inverse, leg_reasons
+from models.leg import leg_forward
+from models.leg_inverse import leg_inverse, leg_reasons
 from models.limb import LimbModel, build_limb_model, limb_frames
 from models.numerics import FloatArray
 from models.obstacle import ObstacleModel, build_obstacle_model

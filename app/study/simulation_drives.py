@@ -370,8 +370,7 @@ def make_drives(
         drives.append(walking)
     whole = case.base.limb is None
     if robot.mantle is not None and whole:
-        density = case.water.density_kg_m3
-        water = robot.water.density_kg_m3 if density is None else density
+        water = case.water.density(robot)
         drives.append(MantleLoad(robot.mantle, case.mantle, water, case.physics))
     elif case.mantle is not None:
         raise ConfigError(

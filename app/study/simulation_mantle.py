@@ -63,15 +63,15 @@ class MantleLoad(PlainLoad):
         self.data.measured[3] = mantle_volume(self.model.rest_position)
         self._work = allocate_mantle_work(self.model)
         self._pulse = pulse
+        self._hoop = pulse is None or pulse.load == "hoop"
         frequency = pulse.frequency_hz if pulse else None
         self._frequency = frequency or parameters.pulse_frequency_hz
         axis = np.asarray(parameters.direction) / np.linalg.norm(parameters.direction)
         place = 1e-3 * np.asarray(parameters.position_mm)
         self._row = np.concatenate([np.cross(place, axis), axis])
         self._load = 0.0
-        hoop = pulse is None or pulse.load == "hoop"
         self.channels = [
-            ("mantle load", "N/m" if hoop else "N"),
+            ("mantle load", "N/m" if self._hoop else "N"),
             ("thrust", "N"),
             ("mantle drag", "N"),
             ("mantle force on the root", "N"),
@@ -89,12 +89,9 @@ class MantleLoad(PlainLoad):
 
     def add(self, period: float, data: TreeData, work: TreeWork) -> None:
         """Add what the shell does to the root's surge."""
-        surge = float(self._row @ data.velocity[:6])
-        hoop = self._pulse is None or self._pulse.load == "hoop"
-        hoop_tension, radial = (self._load, 0.0) if hoop else (0.0, self._load)
-        mantle_terms(
-            self.model, self.data, surge, hoop_tension, radial, period, self._work
-        )
+        surge = self._surge(data.velocity)
+        tension, radial = (self._load, 0.0) if self._hoop else (0.0, self._load)
+        mantle_terms(self.model, self.data, surge, tension, radial, period, self._work)
         work.load[:6] += self._row * self._work.effective[0]
         work.matrix[:6, :6] += np.tril(
             self._work.effective[1] * np.outer(self._row, self._row)
@@ -120,13 +117,13 @@ class MantleLoad(PlainLoad):
 
     def energy(self, data: TreeData) -> tuple[float, float]:
         """Kinetic and elastic energy of the shell [J]."""
-        surge = self.surge(data.velocity)
+        surge = self._surge(data.velocity)
         return (
             float(mantle_kinetic_energy(self.model, self.data.velocity, surge)),
             float(mantle_elastic_energy(self.model, self.data.position)),
         )
 
-    def surge(self, velocity: FloatArray) -> float:
+    def _surge(self, velocity: FloatArray) -> float:
         """Speed of the mantle along its axis from the root's twist [m/s]."""
         return float(self._row @ velocity[:6])
 

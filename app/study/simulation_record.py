@@ -1,6 +1,5 @@
 """Keeping a simulation: samples in memory for pictures, and an MCAP recording."""
 
-import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from app.session import Recorder
 from app.study.simulation_linear import coordinate_names
 from app.study.simulation_run import Sample, Simulator
 from models.numerics import FloatArray
+from models.tree_rate import quaternion_of
 
 __all__ = ["SimulationRecord", "Trace", "make_trace"]
 
@@ -107,31 +107,5 @@ def _seven(poses: FloatArray) -> FloatArray:
 
 def _quaternion(rotation: FloatArray) -> FloatArray:
     """(4,) w x y z of a rotation matrix, w not negative."""
-    table = np.array(
-        [
-            [rotation[0, 0], rotation[0, 1], rotation[0, 2]],
-            [rotation[1, 0], rotation[1, 1], rotation[1, 2]],
-            [rotation[2, 0], rotation[2, 1], rotation[2, 2]],
-        ]
-    )
-    trace = float(np.trace(table))
-    squares = [trace, *(2.0 * table[i, i] - trace for i in range(3))]
-    best = int(np.argmax(squares))
-    root = math.sqrt(1.0 + squares[best])
-    out = np.empty(4)
-    out[best] = 0.5 * root
-    half = 0.5 / root
-    skew = [
-        table[2, 1] - table[1, 2],
-        table[0, 2] - table[2, 0],
-        table[1, 0] - table[0, 1],
-    ]
-    if best == 0:
-        out[1:] = half * np.array(skew)
-    else:
-        i = best - 1
-        out[0] = half * skew[i]
-        for j in range(3):
-            if j != i:
-                out[1 + j] = half * (table[i, j] + table[j, i])
-    return out if out[0] >= 0.0 else -out
+    unit = quaternion_of(rotation)
+    return unit if unit[0] >= 0.0 else -unit

@@ -122,9 +122,7 @@ class Simulator:
         self.fault: Fault | None = None
         self.time_s = 0.0
         self._model, self._period = plan.model, period_s
-        given = case.water.density_kg_m3
-        water = robot.water.density_kg_m3 if given is None else given
-        self._world = make_world(plan, case, water)
+        self._world = make_world(plan, case, case.water.density(robot))
         self._carried: CarriedBase | None = None
         self._data = allocate_tree_data(plan.model)
         self._work = allocate_tree_work(plan.model)
@@ -287,8 +285,7 @@ class Simulator:
         for limb in self.plan.limbs:
             for piece in limb.pieces:
                 _set_strains(self._model, limb, piece, data.position)
-        for load in self.loads:
-            load.set_inputs(0.0, data)
+        self._set_loads(0.0, data)
         if self.case.stroke is not None:
             self._carried = CarriedBase(self.case.stroke, data.root_pose[:3, :3])
             self._carried.begin(data)

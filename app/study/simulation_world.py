@@ -15,9 +15,13 @@ from models.contact import (
     build_contact_model,
     find_contacts,
 )
-from models.contact_law import ContactLaw, tangents
-from models.contact_list import ContactData, forget_contacts
-from models.contact_step import allocate_contacts, finish_contact_step
+from models.contact_law import ContactLaw
+from models.contact_list import forget_contacts
+from models.contact_step import (
+    allocate_contacts,
+    finish_contact_step,
+    outside_wrench,
+)
 from models.free_body import (
     FreeBody,
     FreeBodyModel,
@@ -28,43 +32,14 @@ from models.free_body import (
     sphere_body,
 )
 from models.limb_contact import LimbContactModel, build_limb_contacts
-from models.numerics import FloatArray, kernel
+from models.numerics import FloatArray
 from models.surface import HeightFieldModel, build_height_field
 from models.tree import TreeData, TreeModel, TreeWork
 
-__all__ = ["World", "limb_pairs", "make_world", "outside_wrench"]
+__all__ = ["World", "limb_pairs", "make_world"]
 
 _FIELD_M = 4.0  # half the side of a ground with waves
 _PER_WAVE = 16
-
-
-@kernel
-def outside_wrench(found: ContactData, period: float, wrench_out: FloatArray) -> None:
-    """Sum what ground, obstacles and objects did to a tree in a step.
-
-    Args:
-        found: the contacts, solved.
-        period: of the step [s].
-        wrench_out: (6,) moment about the world's origin and force [N m, N].
-    """
-    for i in range(6):
-        wrench_out[i] = 0.0
-    for c in range(found.count[0]):
-        if found.partner[c, 0] < 0 or found.partner[c, 1] >= 0:
-            continue
-        nx, ny, nz = found.normal[c]
-        ax, ay, az, bx, by, bz = tangents(nx, ny, nz)
-        n, a, b = found.impulse[c]
-        u = (n * nx + a * ax + b * bx) / period
-        v = (n * ny + a * ay + b * by) / period
-        w = (n * nz + a * az + b * bz) / period
-        x, y, z = found.place[c]
-        wrench_out[0] += y * w - z * v
-        wrench_out[1] += z * u - x * w
-        wrench_out[2] += x * v - y * u
-        wrench_out[3] += u
-        wrench_out[4] += v
-        wrench_out[5] += w
 
 
 class World:

@@ -289,7 +289,7 @@ def monopus_goals(folder: Path, moments: tuple[float, ...] = (5.0, 7.0)) -> list
                   turn[run.time_s < 1.5].max(), most, 0.05)
         )  # fmt: skip
         for start, wanted in ((0.34, first), (2.84, second)):
-            inside = (run.time_s >= start) & (run.time_s <= start + 0.66)
+            inside = (run.time_s >= start) & (run.time_s <= start + PERIOD_S)
             goals.append(
                 _near(f"{words}: radius of turning, median from {start} s",
                       float(np.median(radius[inside])), wanted, 0.1)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.config.case import CaseParameters, PhysicsCase, StrainCase, load_case
-from app.config.robot import load_robot
+from app.config.case import CaseParameters, PhysicsCase, StrainCase
 from app.config.tree import TreePlan, build_tree
 from app.errors import ModelError
+from app.study.simulate import prepare
 from app.study.simulation_loads import PlainLoad
 from app.study.simulation_mantle import MantleLoad
 from app.study.simulation_run import Sample, Simulator
@@ -117,7 +117,7 @@ def swim(
         ConfigError: there is no such case.
         ModelError: the run did not reach its end.
     """
-    case = load_case(name)
+    robot, case = prepare(None, name)
     changes: dict[str, object] = {"physics": physics}
     if strain is not None:
         changes["strain"] = strain
@@ -131,7 +131,6 @@ def swim(
             update={"frequency_hz": 1.0 / pulse_s}
         )
     case = case.model_copy(update=changes)
-    robot = load_robot(case.robot or "quadropus")
     plan = build_tree(robot, case)
     simulator = Simulator(robot, plan, case, step_s)
     if push is not None:
@@ -140,7 +139,7 @@ def swim(
     if simulator.fault is not None:
         raise ModelError(
             f"The case {name!r} stopped at {simulator.fault.time_s:.3f} s at "
-            f"{simulator.fault.body!r}: {simulator.fault.cause}."
+            f"{simulator.fault.body!r}: {simulator.fault.cause}. Take smaller steps."
         )
     return _read(case, plan, simulator, samples)
 

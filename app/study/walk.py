@@ -23,7 +23,9 @@ from models.gait import (
     gait_feet,
     support_margin,
 )
-from models.leg import LegModel, leg_reasons, legs_forward
+from models.leg import LegModel
+from models.leg_inverse import leg_reasons
+from models.legs import legs_forward
 from models.numerics import FloatArray
 from models.stance import stance_room
 

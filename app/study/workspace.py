@@ -21,7 +21,8 @@ from app.config.kinematics import chamber_models, limb_gaps
 from app.config.limbs import LimbParameters
 from app.config.robot import RobotParameters
 from app.errors import ConfigError
-from models.leg import LegModel, leg_points
+from models.leg import LegModel
+from models.legs import leg_points
 from models.numerics import FloatArray
 
 __all__ = [

@@ -18,7 +18,8 @@ from models.body_reach import (
     reach_with_body,
 )
 from models.gait import neutral_feet
-from models.leg import legs_forward, narrow_joint_range
+from models.leg import narrow_joint_range
+from models.legs import legs_forward
 from models.stance import body_pose, stance_joints
 from tests.unit.models.silver2 import SPLAY, STANCE_WIDTH, silver2_legs
 

@@ -10,25 +10,19 @@ import math
 import numpy as np
 import pytest
 
-from models.leg import (
+from models.leg import build_leg_model, leg_forward, leg_jacobian, narrow_joint_range
+from models.leg_inverse import (
     COXA_LIMITED,
     FEMUR_LIMITED,
     INSIDE_OFFSET,
     NOT_FINITE,
     TOO_FAR,
     TOO_NEAR,
-    build_leg_model,
-    leg_forward,
     leg_inverse,
     leg_inverse_batch,
-    leg_jacobian,
-    leg_points,
     leg_reasons,
-    legs_forward,
-    legs_inverse,
-    legs_jacobian,
-    narrow_joint_range,
 )
+from models.legs import leg_points, legs_forward, legs_inverse, legs_jacobian
 from tests.unit.models.silver2 import JOINT_RANGE, LINK, mounts, silver2_legs
 
 _ROUND_TRIP = 1e-9

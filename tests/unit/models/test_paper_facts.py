@@ -32,7 +32,8 @@ from models.chamber import (
 )
 from models.conventions import emet_direction, emet_poses
 from models.gait import GAITS, build_gait_model, check_gait, neutral_feet
-from models.leg import build_leg_model, leg_forward, leg_inverse
+from models.leg import build_leg_model, leg_forward
+from models.leg_inverse import leg_inverse
 from models.lie import adjoint, coadjoint, pose_exp, twist_adjoint
 from models.opposing import (
     PairBendModel,
@@ -43,7 +44,8 @@ from models.opposing import (
     pair_elongation_forward,
     pair_elongation_inverse,
 )
-from models.snake import snake_jacobian_in_body, snake_poses
+from models.snake import snake_poses
+from models.snake_jacobian import snake_jacobian_in_body
 from models.star import (
     mantle_profile,
     mantle_volume,

@@ -10,7 +10,8 @@ from models.propeller import (
     make_propellers,
     propeller_matrix,
 )
-from models.snake import snake_jacobian_in_body, snake_poses
+from models.snake import snake_poses
+from models.snake_jacobian import snake_jacobian_in_body
 from models.strain_basis import constant_curvature
 from models.tree import TreeData, TreeModel, allocate_tree_data, allocate_tree_work
 from models.tree_builder import ROOT, TreeBuilder, frame
@@ -74,7 +75,7 @@ def test_matrix_of_zhang_2022_eq_36() -> None:
 def test_load_is_the_jacobian_of_the_snake_times_the_matrix(
     snake: TreeModel, seed: int
 ) -> None:
-    """Zhang 2022 eq. 37, with the Jacobian of models/snake, which is independent."""
+    """Zhang 2022 eq. 37, by models/snake_jacobian, which is independent."""
     random = np.random.default_rng(seed + 10)
     data = bent(snake, seed)
     modules = [0, 0, 1, 2, 2]

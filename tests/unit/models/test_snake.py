@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from models.lie import adjoint, pose_exp, pose_log
-from models.snake import (
-    snake_bias_in_body,
+from models.snake import snake_point_pose, snake_poses
+from models.snake_bias import snake_bias_in_body
+from models.snake_jacobian import (
     snake_jacobian_in_body,
     snake_jacobian_in_world,
     snake_jacobian_spatial,
-    snake_point_pose,
-    snake_poses,
 )
 
 _EXACT = 1e-12

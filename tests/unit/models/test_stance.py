@@ -9,13 +9,8 @@ import numpy as np
 import pytest
 
 from models.gait import neutral_feet
-from models.leg import (
-    COXA_LIMITED,
-    NOT_FINITE,
-    TOO_FAR,
-    TOO_NEAR,
-    legs_forward,
-)
+from models.leg_inverse import COXA_LIMITED, NOT_FINITE, TOO_FAR, TOO_NEAR
+from models.legs import legs_forward
 from models.stance import body_pose, stance_joints, stance_room
 from tests.unit.models.silver2 import SPLAY, STANCE_WIDTH, silver2_legs
 

@@ -20,7 +20,7 @@ from app.scene.portrait import check_robot, draw_robot, home_camera
 from app.scene.site import Ground, seabed_height, seabed_mesh, site_mesh, site_obstacles
 from app.scene.skin import section_meshes, shell_meshes, skin_meshes
 from app.scene.world import World
-from models.leg import leg_points
+from models.legs import leg_points
 from models.limb import limb_frames, limb_model_of_robot
 from models.numerics import FloatArray
 from models.snake import snake_poses

@@ -27,8 +27,8 @@ from app.study.legged_trials import (
     walk,
     weaker_motors,
 )
-from models.leg import legs_forward
 from models.legged import make_course
+from models.legs import legs_forward
 from models.tree import allocate_tree_data, allocate_tree_work
 from models.tree_motion import tree_motion
 
