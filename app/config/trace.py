@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final, Literal
 
+from app.clock import NS_PER_S
 from app.errors import ConfigError
 
 __all__ = ["TRACE_COLUMNS", "TraceEnd", "TraceTable", "parse_trace", "read_trace"]
@@ -20,7 +21,6 @@ __all__ = ["TRACE_COLUMNS", "TraceEnd", "TraceTable", "parse_trace", "read_trace
 TraceEnd = Literal["loop", "hold", "cut"]
 """After the last row: from the start again, the last row for ever, or nothing."""
 
-_NS_PER_S = 1_000_000_000
 _ROWS_MAX = 1_000_000
 _TIME = "time_s"
 TRACE_COLUMNS: Final[dict[str, tuple[float, float]]] = {
@@ -142,7 +142,7 @@ def _number(name: str, cell: str, at: str) -> float:
 
 def _table(columns: dict[str, list[float]], where: str) -> TraceTable:
     first = columns[_TIME][0]
-    times = [round((time - first) * _NS_PER_S) for time in columns[_TIME]]
+    times = [round((time - first) * NS_PER_S) for time in columns[_TIME]]
     steps = [after - before for before, after in pairwise(times)]
     if steps and min(steps) < 1:
         raise ConfigError(f"{where}: rows less than 1 ns apart. Thin them out.")
@@ -150,7 +150,7 @@ def _table(columns: dict[str, list[float]], where: str) -> TraceTable:
     def column(name: str) -> tuple[float, ...] | None:
         return tuple(columns[name]) if name in columns else None
 
-    lengths = [*steps, steps[-1] if steps else _NS_PER_S]
+    lengths = [*steps, steps[-1] if steps else NS_PER_S]
     rates = [round(rate) for rate in columns.get("rate_bps", ())]
     passing = [rate * step for rate, step in zip(rates, lengths, strict=False)]
     return TraceTable(

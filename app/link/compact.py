@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from app.errors import FrameError
-from app.link.counters import AHEAD_NS, Counters
+from app.link.counters import AHEAD_NS
 from app.link.layout import unpack_codes
 from app.link.packing import BitReader, BitWriter
 from app.link.records import WHOLE_ROBOT, SetpointFrame, TelemetryFrame
@@ -30,9 +30,7 @@ from app.link.schema import (
     COMPACT_SETPOINT_BITS,
     COMPACT_TELEMETRY_BITS,
     PartLayout,
-    Schema,
 )
-from app.link.seal import Seal
 from app.link.senders import Sender
 from app.link.stamps import COMPACT_STAMP, SHORT_MODE_STAMP, coarse_time
 from app.link.streams import (
@@ -42,6 +40,7 @@ from app.link.streams import (
     COMPACT_TELEMETRY_KEY,
     Kind,
 )
+from app.link.terms import Terms
 from app.messages import RobotState, StationMode
 from models.numerics import FloatArray
 
@@ -58,22 +57,13 @@ _DEFAULT_PERIOD_MS = 1000.0
 class CompactProfile:
     """Writes and reads the compact frames of one robot."""
 
-    def __init__(
-        self, robot_id: int, schema: Schema, seal: Seal, counters: Counters
-    ) -> None:
-        """Prepare.
-
-        Args:
-            robot_id: 0..255.
-            schema: of the robot.
-            seal: shared with the other profile.
-            counters: likewise; of the station.
-        """
-        self._robot_id = robot_id
-        self._schema = schema
-        self._seal = seal
-        self._counters = counters
-        self._turn = [0] * schema.limbs  # part to be written next
+    def __init__(self, terms: Terms) -> None:
+        """Prepare for what both sides share."""
+        self._robot_id = terms.robot_id
+        self._schema = terms.schema
+        self._seal = terms.seal
+        self._counters = terms.counters
+        self._turn = [0] * terms.schema.limbs  # part to be written next
         self._announced_ms = _DEFAULT_PERIOD_MS
 
     def parts(self, limb: int) -> int:

@@ -11,7 +11,6 @@ listed is refused before a byte passes. What is refused is told by `Endpoint.eve
 import errno
 import secrets
 import time
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -29,18 +28,10 @@ from app.link.address import (
     leaves_host,
     refuse_live_ipc,
 )
-from app.link.keys import AllowList, LinkKeys, load_keys, write_pair
+from app.link.gate import Failure, Gate
+from app.link.keys import LinkKeys, load_keys, write_pair
 from app.link.peers import PeerTable, Received, newest_of_each
-from app.link.refusals import (
-    Refusals,
-    flood,
-    forged,
-    no_keys,
-    other_language,
-    refused_there,
-    revoked_key,
-    unknown_key,
-)
+from app.link.refusals import flood
 from app.messages import Event
 
 __all__ = ["Endpoint", "LinkKeys", "Received", "Waiter", "load_keys", "make_keys"]
@@ -73,22 +64,6 @@ def make_keys(folder: Path, name: str) -> Path:
     return write_pair(folder, name, *zmq.curve_keypair())
 
 
-class _KeyCheck:
-    """Answers the authenticator, in its thread, and notes whom it refused."""
-
-    def __init__(self, allowed: AllowList) -> None:
-        self._allowed = allowed
-        self.refused: deque[bytes] = deque(maxlen=_MONITOR_EVENTS_MAX)
-
-    def callback(self, _domain: str, key: bytes) -> bool:
-        """Answer for a key in Z85, the form in which the authenticator asks."""
-        self._allowed.refresh()
-        allowed = self._allowed.allows(key)
-        if not allowed:
-            self.refused.append(key)
-        return allowed
-
-
 class Endpoint:
     """One end of a stream of packets; used from one thread only."""
 
@@ -114,14 +89,11 @@ class Endpoint:
                 "needed. Make them with `limblink keys new` and name their folder "
                 "with --keys, or use tcp://127.0.0.1:PORT or ipc://PATH."
             )
-        self._named = address
         self._binds = role == "bind"
         self._keys = keys
-        self._allowed = AllowList(keys) if keys is not None and self._binds else None
-        self._check = _KeyCheck(self._allowed) if self._allowed is not None else None
+        self._gate = Gate(address, keys, binds=self._binds)
         self._authenticator: ThreadAuthenticator | None = None
         self._peers = PeerTable()
-        self._refusals = Refusals()
         self._looked_ns = time.monotonic_ns()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER if self._binds else zmq.DEALER)
@@ -191,7 +163,7 @@ class Endpoint:
             self._socket.setsockopt(zmq.CURVE_SERVERKEY, keys.server)
 
     def _serve_keys(self) -> None:
-        if self._check is None:
+        if not self._gate.checks:
             return
         self._present_keys()
         self._socket.setsockopt(zmq.CURVE_SERVER, 1)
@@ -201,7 +173,7 @@ class Endpoint:
         self._authenticator = ThreadAuthenticator(self._context)
         self._authenticator.start()
         self._authenticator.configure_curve_callback(
-            domain=_DOMAIN, credentials_provider=self._check
+            domain=_DOMAIN, credentials_provider=self._gate
         )
 
     @property
@@ -217,8 +189,7 @@ class Endpoint:
 
     def key_name(self, peer: int) -> str:
         """Return the name of a peer's key, "" where there is none."""
-        key = self._peers.key(peer)
-        return self._allowed.name(key) if key and self._allowed is not None else ""
+        return self._gate.name(self._peers.key(peer))
 
     def send(self, packet: bytes) -> bool:
         """Hand a packet to every peer; False where nobody is there to take it."""
@@ -230,7 +201,7 @@ class Endpoint:
             return True
         taken = False
         for routing_id, key, _ in self._peers.connected():
-            if self._allows(key):
+            if self._gate.allows(key):
                 taken = self._send_to(routing_id, packet) or taken
         return taken
 
@@ -295,7 +266,7 @@ class Endpoint:
             return packets
         kept, flooding = newest_of_each(packets, _PEER_PACKETS)
         for peer in flooding:
-            self._refusals.note(f"{self._who(peer)} {flood()}")
+            self._gate.note(f"{self._who(peer)} {flood()}")
         return kept
 
     def _admit(self, parts: "list[zmq.Frame]", now_ns: int) -> Received | None:
@@ -304,22 +275,19 @@ class Endpoint:
             whole = len(parts) == 1 and len(parts[0]) > 0
             return Received(now_ns, parts[0].bytes, 0) if whole else None
         key = b""
-        if self._allowed is not None:
+        if self._gate.checks:
             key = str(parts[-1].get("User-Id")).encode()
-        if not self._allows(key):
-            self._refuse_key(key)
+        if not self._gate.allows(key):
+            self._gate.refuse(key)
             return None
         if len(parts) != 2:
-            self._refusals.note(
+            self._gate.note(
                 f"A message of {len(parts) - 1} parts was dropped: packets have one. "
                 "Connect limblink, or another DEALER socket that sends single frames."
             )
             return None
         peer = self._peers.heard(parts[0].bytes, key)
         return Received(now_ns, parts[1].bytes, peer) if len(parts[1]) else None
-
-    def _allows(self, key: bytes) -> bool:
-        return self._allowed is None or self._allowed.allows(key)
 
     def _who(self, peer: int) -> str:
         name = self.key_name(peer)
@@ -328,39 +296,17 @@ class Endpoint:
     def events(self) -> list[Event]:
         """Return what was refused since the last call; each kind once in 5 s."""
         self._look()
-        return self._refusals.events(time.monotonic_ns())
+        return self._gate.events(time.monotonic_ns())
 
     def _look(self) -> None:
         """Look at the key folder and at what the socket refused."""
         self._looked_ns = time.monotonic_ns()
-        if self._allowed is not None:
-            self._allowed.refresh()
-        while self._check is not None and self._check.refused:
-            self._refuse_key(self._check.refused.popleft())
+        self._gate.refresh()
         for _ in range(_MONITOR_EVENTS_MAX):
             if self._monitor is None or not self._monitor.poll(0):
                 break
             told = parse_monitor_message(self._monitor.recv_multipart())
-            text = self._explain(zmq.Event(told["event"]), int(told["value"]))
-            if text:
-                self._refusals.note(f"{self._named}: {text}")
-
-    def _refuse_key(self, key: bytes) -> None:
-        name = self._allowed.revoked(key) if self._allowed is not None else ""
-        text = revoked_key(name) if name else unknown_key(key)
-        self._refusals.note(f"{self._named}: {text}")
-
-    def _explain(self, event: zmq.Event, value: int) -> str:
-        """Say what a failed handshake means and what to do; "" where it is told."""
-        refused = event == zmq.Event.HANDSHAKE_FAILED_AUTH
-        if not self._binds:
-            own = self._keys.public if refused and self._keys else b""
-            return refused_there(own)
-        if refused:
-            return ""  # told with its key already
-        if event == zmq.Event.HANDSHAKE_FAILED_PROTOCOL and self._keys is not None:
-            return forged() if value == _CRYPTOGRAPHIC else no_keys()
-        return other_language()
+            self._gate.failed(_failure(told["event"], int(told["value"])))
 
     def close(self) -> None:
         """Close the socket and its threads; any further call does nothing."""
@@ -393,6 +339,14 @@ class Endpoint:
     def pollable(self) -> "zmq.Socket[bytes]":
         """Return the socket, for `Waiter` alone."""
         return self._socket
+
+
+def _failure(event: int, value: int) -> Failure:
+    if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
+        return Failure.KEY
+    if event != zmq.Event.HANDSHAKE_FAILED_PROTOCOL:
+        return Failure.OTHER
+    return Failure.PROOF if value == _CRYPTOGRAPHIC else Failure.PROTOCOL
 
 
 class Waiter:

@@ -27,6 +27,7 @@ from app.link.streams import (
     profile_of,
     stream_key,
 )
+from app.link.terms import Terms
 from app.messages import StationMode
 from models.robot import RobotModel
 
@@ -83,14 +84,11 @@ class Codec:
         self._seal = Seal(self.schema.digest, robot_id)
         self._counters = Counters()
         self._senders = Senders()
-        self._setpoints = PackedSetpoints(robot_id, self.schema, self._seal)
-        self._telemetry = PackedTelemetry(
-            robot_id, self.schema, self._seal, self._counters
-        )
-        self._compact = CompactProfile(
-            robot_id, self.schema, self._seal, self._counters
-        )
-        self._hello = Hello(robot_id, self.schema.digest, self._seal)
+        terms = Terms(robot_id, self.schema, self._seal, self._counters)
+        self._setpoints = PackedSetpoints(terms)
+        self._telemetry = PackedTelemetry(terms)
+        self._compact = CompactProfile(terms)
+        self._hello = Hello(terms)
         self.bind(session)
         self.set_mtu(mtu_bytes)
 

@@ -13,9 +13,10 @@ from app.errors import FrameError
 from app.link.packing import BitReader, BitWriter
 from app.link.records import HelloFrame
 from app.link.schema import FRAME_VERSION
-from app.link.seal import LONG_BYTES, Seal, plain_long
+from app.link.seal import LONG_BYTES, plain_long
 from app.link.stamps import HELLO_STAMP, MODE_STAMP
 from app.link.streams import COMPACT_BYTES, Kind
+from app.link.terms import Terms
 
 __all__ = ["HELLO_BYTES", "Hello"]
 
@@ -26,10 +27,10 @@ HELLO_BYTES = 18
 class Hello:
     """Writes and reads hellos of one robot."""
 
-    def __init__(self, robot_id: int, digest: bytes, seal: Seal) -> None:
-        self._robot_id = robot_id
-        self._digest = digest
-        self._seal = seal
+    def __init__(self, terms: Terms) -> None:
+        self._robot_id = terms.robot_id
+        self._digest = terms.schema.digest
+        self._seal = terms.seal
 
     def write(self, frame: HelloFrame, *, compact: bool) -> bytes:
         """Write a hello."""
@@ -68,7 +69,10 @@ class Hello:
         time_ns = MODE_STAMP.time_ns(reader.take(MODE_STAMP.bits), reference_ns)
         reader.finish()
         if robot != self._robot_id:
-            raise FrameError(f"Hello is of robot {robot}, not {self._robot_id}.")
+            raise FrameError(
+                f"Hello is of robot {robot}, not {self._robot_id}: another robot "
+                "answers at this address."
+            )
         if version != FRAME_VERSION:
             raise FrameError(
                 f"The robot speaks frame version {version}, this side {FRAME_VERSION}: "

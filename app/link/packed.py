@@ -18,7 +18,7 @@ import numpy as np
 
 from app.errors import FrameError
 from app.link.bases import Bases, State
-from app.link.layout import tells, unpack_codes
+from app.link.packed_limbs import GRADE_BITS, PackedLimbs
 from app.link.packing import (
     BitReader,
     BitWriter,
@@ -28,12 +28,13 @@ from app.link.packing import (
     uplink_code,
 )
 from app.link.records import WHOLE_ROBOT, SetpointFrame
-from app.link.schema import Grade, Schema
-from app.link.seal import LONG_BYTES, Seal
+from app.link.schema import Grade
+from app.link.seal import LONG_BYTES
 from app.link.sections import PLAN, read_sections, write_section
 from app.link.senders import Sender
 from app.link.stamps import MODE_STAMP, SETPOINT_STAMP, coarse_time
 from app.link.streams import Kind
+from app.link.terms import Terms
 from app.messages import StationMode
 
 __all__ = ["PackedSetpoints"]
@@ -41,6 +42,7 @@ __all__ = ["PackedSetpoints"]
 _SEQUENCE_BITS = 10
 _BASE_BITS = 8
 _WIDTH_BITS = 4
+_HEAD_BITS = SETPOINT_STAMP.bits + _SEQUENCE_BITS + 8 + GRADE_BITS + 1
 _WIDEST = (1 << _WIDTH_BITS) - 1
 _FULL_EVERY = 10  # frames, for a peer that has lost what it acknowledged
 _PLAN_EVERY = 8  # frames, for a peer that missed it
@@ -51,17 +53,12 @@ _LIMB_KINDS = (Kind.ACTIVE_LIMB, Kind.LIMB)
 class PackedSetpoints:
     """Writes and reads the station's packed frames to one robot."""
 
-    def __init__(self, robot_id: int, schema: Schema, seal: Seal) -> None:
-        """Prepare.
-
-        Args:
-            robot_id: 0..255.
-            schema: of the robot.
-            seal: shared with the other profile.
-        """
-        self._robot_id = robot_id
-        self._schema = schema
-        self._seal = seal
+    def __init__(self, terms: Terms) -> None:
+        """Prepare for what both sides share."""
+        self._robot_id = terms.robot_id
+        self._schema = terms.schema
+        self._seal = terms.seal
+        self._limbs = PackedLimbs(terms.schema, terms.schema.setpoint)
         self.grade = Grade.STANDARD
         self.sent = Bases()
         """States told by this side."""
@@ -71,9 +68,8 @@ class PackedSetpoints:
 
     def frame_bytes(self, limbs: tuple[int, ...], grade: Grade) -> int:
         """Length of a full frame of these limbs, without sections [bytes]."""
-        mask = self._schema.limbs if 1 < len(limbs) < self._schema.limbs else 0
-        bits = self._schema.setpoint[grade].bits(limbs) + mask
-        return 1 + (14 + _SEQUENCE_BITS + 8 + 3 + bits + 7) // 8 + LONG_BYTES
+        bits = _HEAD_BITS + self._limbs.bits(limbs, grade)
+        return 1 + (bits + 7) // 8 + LONG_BYTES
 
     # -- out -----------------------------------------------------------------------
 
@@ -97,15 +93,12 @@ class PackedSetpoints:
         Raises:
             FrameError: a coordinate is not finite, or no limb is told.
         """
-        codes = self._codes(frame)
+        codes = self._limbs.codes(frame.limb, frame.coordinates, self.grade)
         time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
         known = coarse_time(time_ns)
         whole = len(codes) == self._schema.limbs
-        value = 0
-        layouts = self._schema.setpoint[self.grade].limbs
-        for limb, part in codes.items():
-            value = layouts[limb].pack(part, value)
-        body = self._full(codes, value)
+        value = self._limbs.value(codes, self.grade)
+        body = self._full(tuple(codes), value)
         if whole:
             parts = tuple(tuple(part) for part in codes.values())
             state = State(self.grade, parts, value)
@@ -121,44 +114,28 @@ class PackedSetpoints:
         head.put(SETPOINT_STAMP.code(time_ns), SETPOINT_STAMP.bits)
         head.put(frame.sequence, _SEQUENCE_BITS)
         head.put(frame.epoch, 8)
-        body = bytes([self._key(frame, codes)]) + head.to_bytes() + body
+        body = bytes([self._key(frame, tuple(codes))]) + head.to_bytes() + body
         body += self._told_plan(frame)
         return body + self._seal.long(body, known)
 
-    def _codes(self, frame: SetpointFrame) -> dict[int, list[int]]:
-        layouts = self._schema.setpoint[self.grade].limbs
-        if frame.limb != WHOLE_ROBOT:
-            return {frame.limb: layouts[frame.limb].codes(frame.coordinates)}
-        codes: dict[int, list[int]] = {}
-        every = frame.coordinates.tolist()
-        for limb in self._schema.all_limbs:
-            rows = every[self._schema.rows(limb)]
-            if tells(rows):
-                codes[limb] = layouts[limb].codes_of(rows)
-        if not codes:
-            raise FrameError("A setpoint must tell at least one limb: all are NaN.")
-        return codes
-
-    def _key(self, frame: SetpointFrame, codes: dict[int, list[int]]) -> int:
-        if len(codes) == self._schema.limbs > 1:
+    def _key(self, frame: SetpointFrame, limbs: tuple[int, ...]) -> int:
+        if len(limbs) == self._schema.limbs > 1:
             return Kind.ALL.value
-        if len(codes) > 1:
+        if len(limbs) > 1:
             return int((Kind.SOME_WITH_ACTIVE if frame.active else Kind.SOME).value)
         kind = Kind.ACTIVE_LIMB if frame.active else Kind.LIMB
-        return kind.value | next(iter(codes))
+        return kind.value | limbs[0]
 
-    def _full(self, codes: dict[int, list[int]], value: int) -> bytes:
+    def _full(self, limbs: tuple[int, ...], value: int) -> bytes:
         writer = BitWriter()
-        writer.put(self.grade, 2)
+        writer.put(self.grade, GRADE_BITS)
         writer.put(0, 1)
-        if 1 < len(codes) < self._schema.limbs:
-            writer.put(sum(1 << limb for limb in codes), self._schema.limbs)
-        writer.put(value, self._schema.setpoint[self.grade].bits(tuple(codes)))
+        self._limbs.put(writer, limbs, value, self.grade)
         return writer.to_bytes()
 
     def _delta(self, distance: int, base: State, state: State) -> bytes | None:
         writer = BitWriter()
-        writer.put(self.grade, 2)
+        writer.put(self.grade, GRADE_BITS)
         writer.put(1, 1)
         writer.put(distance, _BASE_BITS)
         for before, now in zip(base.codes, state.codes, strict=True):
@@ -195,9 +172,7 @@ class PackedSetpoints:
         reader = BitReader(buffer[1:-LONG_BYTES])
         time_ns = SETPOINT_STAMP.time_ns(reader.take(SETPOINT_STAMP.bits), reference_ns)
         code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
-        grade = reader.take(2)
-        if grade >= len(self._schema.setpoint):
-            raise FrameError(f"Resolution {grade} is not known.")
+        grade = self._limbs.take_grade(reader)
         known = coarse_time(time_ns)
         counter = sender.counters
         sequence = counter.peek(code, _SEQUENCE_BITS, time_ns, telemetry=False)
@@ -211,32 +186,25 @@ class PackedSetpoints:
                     f"Delta starts from frame {distance} before, which is not known."
                 )
             self._seal.check(buffer, known + base.known())
-            limbs = self._schema.all_limbs
             codes = self._take_delta(reader, base)
-            value = 0
-            for whole, part in zip(
-                self._schema.setpoint[grade].limbs, codes, strict=True
-            ):
-                value = whole.pack(part, value)
+            value = self._limbs.value(codes, grade)
         else:
             self._seal.check(buffer, known)
-            limbs = self._limbs(buffer[0], reader)
-            layout = self._schema.setpoint[grade]
-            value = reader.take(layout.bits(limbs))
-            codes = unpack_codes([layout.limbs[limb] for limb in limbs], value)
-        rows = self._schema.rows_of(self._schema.setpoint[grade], limbs, codes)
+            codes, value = self._limbs.take(
+                reader, self._told(buffer[0], reader), grade
+            )
+        rows = self._limbs.rows(codes, grade)
         period, uplink = self._take_plan(read_sections(reader.rest()), sender)
         counter.sequence(code, _SEQUENCE_BITS, time_ns, telemetry=False)
         sender.period_ms, sender.uplink_bps = period, uplink
-        if len(limbs) == self._schema.limbs:
-            parts = tuple(tuple(part) for part in codes)
+        if len(codes) == self._schema.limbs:
+            parts = tuple(tuple(part) for part in codes.values())
             sender.bases.keep(sequence, State(Grade(grade), parts, value))
-        one = len(limbs) == 1
         return SetpointFrame(
             sequence=sequence,
             generated_ns=time_ns,
             robot=self._robot_id,
-            limb=limbs[0] if one else WHOLE_ROBOT,
+            limb=next(iter(codes)) if len(codes) == 1 else WHOLE_ROBOT,
             epoch=epoch,
             mode=StationMode.ARMED,
             period_ms=period,
@@ -251,26 +219,20 @@ class PackedSetpoints:
             self._schema.limbs == 1 and key in {kind.value for kind in _LIMB_KINDS}
         )
 
-    def _limbs(self, key: int, reader: BitReader) -> tuple[int, ...]:
-        count = self._schema.limbs
+    def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:
         if key == Kind.ALL.value:
             return self._schema.all_limbs
         if key in {Kind.SOME.value, Kind.SOME_WITH_ACTIVE.value}:
-            mask = reader.take(count)
-            limbs = tuple(limb for limb in range(count) if mask >> limb & 1)
-            if not 1 < len(limbs) < count:
-                raise FrameError(f"Mask {mask:#b} does not tell several limbs.")
-            return limbs
+            return self._limbs.take_mask(reader)
         limb = key & 0x07
-        if Kind(key & 0xF8) not in _LIMB_KINDS or limb >= count:
+        if Kind(key & 0xF8) not in _LIMB_KINDS or limb >= self._schema.limbs:
             raise FrameError(f"Frame key {key:#04x}: no such kind or limb.")
         return (limb,)
 
-    def _take_delta(self, reader: BitReader, base: State) -> list[list[int]]:
-        codes: list[list[int]] = []
-        for before, layout in zip(
-            base.codes, self._schema.setpoint[base.grade].limbs, strict=True
-        ):
+    def _take_delta(self, reader: BitReader, base: State) -> dict[int, list[int]]:
+        codes: dict[int, list[int]] = {}
+        layouts = self._limbs.layouts[base.grade].limbs
+        for limb, before in enumerate(base.codes):
             width = reader.take(_WIDTH_BITS)
             part = list(before)
             if width:
@@ -279,9 +241,9 @@ class PackedSetpoints:
                 part = [
                     code + step - half for code, step in zip(part, told, strict=True)
                 ]
-                if not layout.holds(part):
+                if not layouts[limb].holds(part):
                     raise FrameError("A delta leads out of the range of a coordinate.")
-            codes.append(part)
+            codes[limb] = part
         return codes
 
     @staticmethod

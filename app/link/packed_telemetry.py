@@ -25,15 +25,15 @@ import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_US
 from app.errors import FrameError
-from app.link.counters import Counters
-from app.link.layout import tells, unpack_codes
+from app.link.packed_limbs import GRADE_BITS, PackedLimbs
 from app.link.packing import BitReader, BitWriter
 from app.link.records import WHOLE_ROBOT, TelemetryFrame
-from app.link.schema import Grade, Schema
-from app.link.seal import LONG_BYTES, Seal
+from app.link.schema import Grade
+from app.link.seal import LONG_BYTES
 from app.link.sections import CONTACT, FAULTS, TENSION, read_sections, write_section
 from app.link.stamps import SETPOINT_STAMP, TELEMETRY_STAMP, coarse_time
 from app.link.streams import Kind
+from app.link.terms import Terms
 from app.messages import RobotState
 from models.numerics import FloatArray, IntArray
 
@@ -51,24 +51,16 @@ _LONGEST_CONTACT = 64
 class PackedTelemetry:
     """Writes and reads the packed telemetry of one robot."""
 
-    def __init__(
-        self, robot_id: int, schema: Schema, seal: Seal, counters: Counters
-    ) -> None:
-        """Prepare.
-
-        Args:
-            robot_id: 0..255.
-            schema: of the robot.
-            seal: shared with the other profile.
-            counters: likewise; of the station.
-        """
-        self._robot_id = robot_id
-        self._schema = schema
-        self._seal = seal
-        self._counters = counters
+    def __init__(self, terms: Terms) -> None:
+        """Prepare for what both sides share."""
+        self._robot_id = terms.robot_id
+        self._schema = terms.schema
+        self._seal = terms.seal
+        self._counters = terms.counters
+        self._limbs = PackedLimbs(terms.schema, terms.schema.telemetry)
         self.grade = Grade.STANDARD
         self._which: dict[tuple[int, ...], IntArray] = {}
-        low, high = np.array(schema.tension).reshape(-1, 2).T
+        low, high = np.array(terms.schema.tension).reshape(-1, 2).T
         self._least, self._range = low, high - low
         self._span = np.where(high > low, high - low, np.inf)
 
@@ -76,12 +68,8 @@ class PackedTelemetry:
         self, limbs: tuple[int, ...], grade: Grade, *, tension: bool
     ) -> int:
         """Length of a frame of these limbs, with tensions or without [bytes]."""
-        mask = self._schema.limbs if 1 < len(limbs) < self._schema.limbs else 0
-        bits = _HEAD_BITS + mask + self._schema.telemetry[grade].bits(limbs)
-        tendons = sum(
-            self._schema.tendons(limb).stop - self._schema.tendons(limb).start
-            for limb in limbs
-        )
+        bits = _HEAD_BITS + self._limbs.bits(limbs, grade)
+        tendons = len(self._tendons(limbs))
         section = 2 + (_TENSION_BITS * tendons + 7) // 8 if tension and tendons else 0
         return 1 + (bits + 7) // 8 + section + LONG_BYTES
 
@@ -91,7 +79,8 @@ class PackedTelemetry:
         Raises:
             FrameError: a value is not finite, or of the wrong shape.
         """
-        limbs, codes = self._codes(frame)
+        codes = self._limbs.codes(frame.limb, frame.coordinates, self.grade)
+        limbs = tuple(codes)
         time_ns = TELEMETRY_STAMP.rounded_ns(frame.generated_ns)
         writer = BitWriter()
         writer.put(TELEMETRY_STAMP.code(time_ns), TELEMETRY_STAMP.bits)
@@ -99,34 +88,14 @@ class PackedTelemetry:
         writer.put(frame.epoch, 8)
         writer.put(int(frame.state), 3)
         self._put_echo(writer, frame)
-        writer.put(self.grade, 2)
-        if 1 < len(limbs) < self._schema.limbs:
-            writer.put(sum(1 << limb for limb in limbs), self._schema.limbs)
-        layout = self._schema.telemetry[self.grade]
-        value = 0
-        for limb, part in zip(limbs, codes, strict=True):
-            value = layout.limbs[limb].pack(part, value)
-        writer.put(value, layout.bits(limbs))
+        writer.put(self.grade, GRADE_BITS)
+        value = self._limbs.value(codes, self.grade)
+        self._limbs.put(writer, limbs, value, self.grade)
         body = bytes([self._key(limbs)]) + writer.to_bytes()
         for section in self._sections(frame, limbs):
             if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
                 body += section
         return body + self._seal.long(body, coarse_time(time_ns))
-
-    def _codes(self, frame: TelemetryFrame) -> tuple[tuple[int, ...], list[list[int]]]:
-        layouts = self._schema.telemetry[self.grade].limbs
-        if frame.limb != WHOLE_ROBOT:
-            return (frame.limb,), [layouts[frame.limb].codes(frame.coordinates)]
-        every = frame.coordinates.tolist()
-        rows = {
-            limb: own
-            for limb in self._schema.all_limbs
-            if tells(own := every[self._schema.rows(limb)])
-        }
-        if not rows:
-            raise FrameError("Telemetry must tell at least one limb: all are NaN.")
-        codes = [layouts[limb].codes_of(own) for limb, own in rows.items()]
-        return tuple(rows), codes
 
     def _key(self, limbs: tuple[int, ...]) -> int:
         if len(limbs) == 1:
@@ -211,14 +180,10 @@ class PackedTelemetry:
             raise FrameError(f"Robot state {state} is not known.")
         echo, echo_time = reader.take(_SEQUENCE_BITS), reader.take(SETPOINT_STAMP.bits)
         hold, received = reader.take(16), reader.take(_SEQUENCE_BITS)
-        grade = reader.take(2)
-        if grade >= len(self._schema.setpoint):
-            raise FrameError(f"Resolution {grade} is not known.")
-        limbs = self._limbs(buffer[0], reader)
-        layout = self._schema.telemetry[grade]
-        layouts = [layout.limbs[limb] for limb in limbs]
-        codes = unpack_codes(layouts, reader.take(layout.bits(limbs)))
-        rows = self._schema.rows_of(layout, limbs, codes)
+        grade = self._limbs.take_grade(reader)
+        limbs = self._told(buffer[0], reader)
+        codes, _ = self._limbs.take(reader, limbs, grade)
+        rows = self._limbs.rows(codes, grade)
         sections = read_sections(reader.rest())
         tension = self._take_tension(sections.get(TENSION), limbs)
         one = limbs[0] if len(limbs) == 1 else WHOLE_ROBOT
@@ -246,19 +211,14 @@ class PackedTelemetry:
             contact=sections.get(CONTACT, b"")[:_LONGEST_CONTACT],
         )
 
-    def _limbs(self, key: int, reader: BitReader) -> tuple[int, ...]:
-        count = self._schema.limbs
+    def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:
         if key == Kind.TELEMETRY_ALL.value:
             return self._schema.all_limbs
         if key == Kind.TELEMETRY_SOME.value:
-            mask = reader.take(count)
-            limbs = tuple(limb for limb in range(count) if mask >> limb & 1)
-            if not 1 < len(limbs) < count:
-                raise FrameError(f"Mask {mask:#b} does not tell several limbs.")
-            return limbs
+            return self._limbs.take_mask(reader)
         limb = key & 0x07
-        if limb >= count:
-            raise FrameError(f"No limb {limb}: 0..{count - 1}.")
+        if limb >= self._schema.limbs:
+            raise FrameError(f"No limb {limb}: 0..{self._schema.limbs - 1}.")
         return (limb,)
 
     def _take_tension(

@@ -23,7 +23,6 @@ _KINDS_MAX = 32
 
 @dataclass
 class _Kind:
-    severity: Severity
     count: int = 0
     told_ns: int | None = None
 
@@ -34,21 +33,18 @@ class Refusals:
     def __init__(self) -> None:
         """Begin with nothing refused."""
         self._kinds: OrderedDict[str, _Kind] = OrderedDict()
-        self.total = 0
 
-    def note(self, text: str, severity: Severity = Severity.WARNING) -> None:
+    def note(self, text: str) -> None:
         """Count a refusal.
 
         Args:
             text: sentence for people with the cause and the cure; names the kind.
-            severity: how loud.
         """
-        self.total += 1
         kind = self._kinds.get(text)
         if kind is None:
             if len(self._kinds) >= _KINDS_MAX:
                 self._kinds.popitem(last=False)
-            kind = self._kinds[text] = _Kind(severity)
+            kind = self._kinds[text] = _Kind()
         kind.count += 1
 
     def events(self, now_ns: int) -> list[Event]:
@@ -59,7 +55,7 @@ class Refusals:
             if kind.count == 0 or waits:
                 continue
             more = f" ({kind.count} times)" if kind.count > 1 else ""
-            events.append(Event(now_ns, kind.severity, "link", text + more))
+            events.append(Event(now_ns, Severity.WARNING, "link", text + more))
             kind.count, kind.told_ns = 0, now_ns
         return events
 

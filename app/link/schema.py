@@ -12,11 +12,8 @@ from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
 
-import numpy as np
-
 from app.errors import FrameError
 from app.link.layout import LimbLayout, SegmentRange, limb_layout
-from models.numerics import FloatArray
 from models.robot import RobotModel
 
 __all__ = [
@@ -145,34 +142,6 @@ class Schema:
     def rows(self, limb: int) -> slice:
         """Rows of a limb among the robot's segments."""
         return slice(self.segment_start[limb], self.segment_start[limb + 1])
-
-    def rows_of(
-        self, layout: RobotLayout, limbs: tuple[int, ...], codes: list[list[int]]
-    ) -> FloatArray:
-        """Return the (n, 3) coordinates of codes [rad, rad, m].
-
-        Args:
-            layout: that the codes were made by.
-            limbs: that they are of, in rising order.
-            codes: of each of them.
-
-        Returns:
-            The rows of a single limb; else of the robot, NaN for limbs left out.
-
-        Raises:
-            FrameError: a bend lies out of range.
-        """
-        values: list[float] = []
-        if len(limbs) == 1:
-            values = layout.limbs[limbs[0]].values(codes[0])
-        else:
-            rest = dict(zip(limbs, codes, strict=True))
-            for limb in self.all_limbs:
-                if limb in rest:
-                    values += layout.limbs[limb].values(rest[limb])
-                else:
-                    values += [math.nan] * (3 * self.segments(limb))
-        return np.array(values).reshape(-1, 3)
 
     def tendons(self, limb: int) -> slice:
         """Tendons of a limb among the robot's."""

@@ -16,10 +16,9 @@ import fastcrc
 
 from app.errors import FrameError
 
-__all__ = ["LONG_BYTES", "SHORT_BYTES", "Seal", "plain_long"]
+__all__ = ["LONG_BYTES", "Seal", "plain_long"]
 
 LONG_BYTES = 3
-SHORT_BYTES = 1
 _WHY = (
     "the frame is damaged, or of another robot number, robot file, version, session, "
     "time or base."

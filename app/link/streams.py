@@ -43,7 +43,6 @@ COMPACT_SETPOINT_KEY, COMPACT_TELEMETRY_KEY = 0x40, 0x80
 COMPACT_REST = 0x20
 """Bit of a compact setpoint's key: the limb is not the active one."""
 
-_BASE_KEY = 0x10
 _UNUSED_KEY = 0xC0
 _LAST_LANE = 3
 
