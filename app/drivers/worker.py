@@ -164,7 +164,9 @@ class BusWorker:
             else:
                 self._open_again()
             now_ns = time.monotonic_ns()
-            pause = self._period_ns if self.driver.is_open else round(_RETRY_S * 1e9)
+            pause = (
+                self._period_ns if self.driver.is_open else round(_RETRY_S * NS_PER_S)
+            )
             next_ns = max(next_ns + pause, now_ns)
             self._wake.wait((next_ns - now_ns) / NS_PER_S)
 

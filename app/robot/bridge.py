@@ -6,14 +6,13 @@
 It trusts nobody. A setpoint moves a limb only when it is whole, for this robot and its
 session, young, newer than the last of its segments, finite, from the station in control
 and of the arming that is followed; and then only inside the envelope and no faster than
-the rate limits. Pure: it takes its time as
-an argument, so it runs the same on a clock and in a study.
+the rate limits. Pure: it takes its time as an argument, so it runs the same on a clock
+and in a study.
 """
 
 import math
 from collections import Counter
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from app.link.frame import WHOLE_ROBOT, Codec, SetpointFrame, profile_of
 from app.link.pacing import PaceBudget
 from app.messages import Event, RobotState, Severity, StationMode
 from app.robot.approach import Approach
+from app.robot.body import Applied
 from app.robot.custody import Custody
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Freshness, Rejection
 from app.robot.reporter import Heard, Reporter
@@ -31,23 +31,12 @@ from app.robot.safety import Actuation, SafetyMachine, Verdict
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["Applied", "Bridge"]
+__all__ = ["Bridge"]
 
 _LONGEST_STEP_NS = 5 * NS_PER_MS
 """A process that was stalled moves on as if only this had passed: no jump."""
 
 _REPORT_EVERY_NS = NS_PER_S
-
-
-class Applied(NamedTuple):
-    """What the winches are told."""
-
-    coordinates: FloatArray
-    """(S, 3) pose to hold [rad, rad, m], after all limits; reused by the next step."""
-    actuation: Actuation
-    """How to hold it; the pose only matters where this is STIFF."""
-    still: bool = False
-    """Nothing moves on, not even what lags behind the pose."""
 
 
 class Bridge:

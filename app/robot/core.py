@@ -7,53 +7,24 @@ one, a whole trial from one seed.
 """
 
 import secrets
-from typing import Protocol
 
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters, build_robot_model
 from app.link.frame import Codec
 from app.link.pacing import budget_for
-from app.messages import Event, RobotFault, RobotState, Severity
-from app.robot.bridge import Applied, Bridge
+from app.messages import Event, RobotState, Severity
+from app.robot.body import Applied, Body
+from app.robot.bridge import Bridge
 from app.robot.custody import Custody
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
 from models.numerics import FloatArray
 
-__all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "Body", "RobotCore", "warm_up_robot"]
+__all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "RobotCore", "warm_up_robot"]
 
 DEFAULT_ROBOT_ID = 1
 STEP_NS = 1_000_000
 """Time between steps [ns]."""
-
-
-class Body(Protocol):
-    """What the bridge drives; called once a millisecond, `measure` then `step`."""
-
-    @property
-    def unsafe(self) -> str:
-        """Why the present arming must end; empty where nothing is wrong."""
-
-    @property
-    def faults(self) -> RobotFault:
-        """What is wrong, for telemetry."""
-
-    def measure(self) -> tuple[FloatArray, FloatArray]:
-        """Pose (S, 3), not finite where unknown [rad, rad, m]; tensions (T,) [N]."""
-
-    def step(
-        self, target: FloatArray, actuation: Actuation, *, still: bool = False
-    ) -> int:
-        """Go towards a pose (S, 3) where actuation is STIFF; number of frozen limbs."""
-
-    def clear_faults(self) -> None:
-        """Clear what devices have latched: the emergency stop was reset."""
-
-    def recover(self) -> None:
-        """Put frozen limbs at rest where they are."""
-
-    def events(self) -> list[Event]:
-        """Events since the last call, oldest first."""
 
 
 class RobotCore:
@@ -138,9 +109,7 @@ class RobotCore:
         if self._stopped and not stopped:
             self.body.clear_faults()
         self._stopped = stopped
-        frozen = self.body.step(
-            self.applied.coordinates, self.applied.actuation, still=self.applied.still
-        )
+        frozen = self.body.step(self.applied)
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
         return self.bridge.telemetry(
@@ -191,4 +160,4 @@ def warm_up_robot(robot: RobotParameters, link: LinkParameters) -> None:
     core.step(STEP_NS)
     rest = core.model.rest_coordinates.copy()
     core.bridge.warm_up(rest)
-    core.body.step(rest, Actuation.STIFF)
+    core.body.step(Applied(rest, Actuation.STIFF))

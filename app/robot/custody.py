@@ -38,7 +38,6 @@ class Custody:
         self._stoppers: dict[int, None] = {}  # in the order of their stops
         self._refused: dict[int, int] = {}  # peer: when it was told last [ns]
         self._events: list[Event] = []
-        self.refused_total = 0
 
     @property
     def holder(self) -> int | None:
@@ -79,7 +78,6 @@ class Custody:
             return peer == self._last
         if self._holder is None or peer == self._holder:
             return True
-        self.refused_total += 1
         if mode == StationMode.ARMED:
             self._tell(
                 now_ns,
@@ -121,7 +119,6 @@ class Custody:
     def _may_reset(self, now_ns: int, peer: int) -> bool:
         if not self._stoppers or peer in self._stoppers:
             return True
-        self.refused_total += 1
         self._tell(
             now_ns,
             peer,

@@ -8,17 +8,16 @@ import math
 
 import numpy as np
 
-from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.drivers.base import Action, Reading
 from app.robot.rig_file import LimitParameters, RigParameters
+from app.robot.sanity import GRACE_NS
 from models.numerics import FloatArray
 
 __all__ = ["Joints"]
 
 
 _FALLEN_RAD = 0.1
-_GRACE_NS = 300 * NS_PER_MS
 
 
 class _Joint:
@@ -57,8 +56,6 @@ class Joints:
         self._neutral: dict[str, list[tuple[int, float]]] = {}
         stances = {leg.name: np.radians(leg.stance_deg) for leg in robot.legs}
         for part in rig.joints:
-            signs = part.sign or (1,) * len(part.channels)
-            zeros = part.zero or (0.0,) * len(part.channels)
             self._joints.setdefault(part.bus, []).extend(
                 _Joint(
                     channel - 1,
@@ -69,14 +66,17 @@ class Joints:
                     part.limits,
                 )
                 for channel, sign, zero, angle in zip(
-                    part.channels, signs, zeros, stances[part.leg], strict=True
+                    part.channels,
+                    part.signs,
+                    part.zeros,
+                    stances[part.leg],
+                    strict=True,
                 )
             )
         for idle in rig.neutral:
-            zeros = idle.zero or (0.0,) * len(idle.channels)
             self._neutral.setdefault(idle.bus, []).extend(
                 (channel - 1, zero)
-                for channel, zero in zip(idle.channels, zeros, strict=True)
+                for channel, zero in zip(idle.channels, idle.zeros, strict=True)
             )
 
     def action(self, bus: str, action: Action) -> Action:
@@ -99,7 +99,7 @@ class Joints:
             )
             if told:
                 joint.heard_ns = reading.time_ns
-            if reading.time_ns - joint.heard_ns > _GRACE_NS:
+            if reading.time_ns - joint.heard_ns > GRACE_NS:
                 wrong = f"joint {joint.channel + 1} of bus {bus} cannot be measured"
             if abs(reading.load[joint.channel]) > joint.load_limit:
                 wrong = f"joint {joint.channel + 1} of bus {bus} is over its load"

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.config.robot import RobotParameters
+from app.drivers.base import BoolArray
 from app.drivers.calibration import (
     build_hysteresis_model,
     load_calibration,
@@ -37,8 +37,6 @@ from models.winch import winch_lengths
 from models.workspace import allocate_rod_work
 
 __all__ = ["ChamberCurve", "Lines", "rest_lengths"]
-
-BoolArray = NDArray[np.bool_]
 
 
 def rest_lengths(model: RobotModel) -> FloatArray:
@@ -114,6 +112,7 @@ class Lines:
         """(T,) channel units a metre of winch, or a pascal of chamber."""
         self._zero = np.zeros(count)
         self._curve: dict[int, ChamberCurve] = {}
+        self._is_chamber: BoolArray = np.zeros(count, dtype=np.bool_)
         self.load_gain = np.zeros(count)
         """(T,) tension by the channel's load [N a unit]; 0: not measured."""
         self.open_loop: BoolArray = np.zeros(count, dtype=np.bool_)
@@ -136,13 +135,13 @@ class Lines:
         }
         for winch in rig.winches:
             rows = self._place(winch, starts)
-            sign = winch.sign or (1,) * len(rows)
-            self._gain[rows] = np.array(sign) / (winch.drum_radius_mm * 1e-3)
+            self._gain[rows] = np.array(winch.signs) / (winch.drum_radius_mm * 1e-3)
             self.load_gain[rows] = winch.load_n_per_unit
         for part in rig.chambers:
             rows = self._place(part, starts)
             self._gain[rows] = part.unit_per_kpa * 1e-3
             self._add_curves(part, robot, model, rows, folder)
+            self._is_chamber[rows] = True
 
     def _place(self, part: LimbActuators, starts: dict[str, int]) -> range:
         """Take up what all limbs' actuators have; return their rows.
@@ -154,7 +153,7 @@ class Lines:
         for place, row in enumerate(rows):
             self.bus[row] = part.bus
             self.channel[row] = part.channels[place] - 1
-            self._zero[row] = part.zero[place] if part.zero else 0.0
+            self._zero[row] = part.zeros[place]
         self.open_loop[rows] = part.open_loop
         self.rate[rows] = part.limits.rate_mm_s * 1e-3
         self.behind_limit[rows] = part.limits.behind_mm * 1e-3
@@ -207,7 +206,7 @@ class Lines:
 
     def are_chambers(self, rows: IntArray) -> BoolArray:
         """Which of some rows (k,) are chambers."""
-        return np.array([int(row) in self._curve for row in rows], dtype=np.bool_)
+        return self._is_chamber[rows]
 
     def to_channels(self, rows: IntArray, length: FloatArray) -> FloatArray:
         """Values to ask of the channels of some rows.
@@ -220,9 +219,9 @@ class Lines:
             (k,) in the channels' units; NaN where a length is not finite.
         """
         asked = (length - self.rest)[rows]
-        for place, row in enumerate(rows):
-            if row in self._curve:
-                asked[place] = self._curve[row].pressure(float(length[row]))
+        for place in np.flatnonzero(self._is_chamber[rows]):
+            row = int(rows[place])
+            asked[place] = self._curve[row].pressure(float(length[row]))
         values: FloatArray = self._zero[rows] + self._gain[rows] * asked
         return values
 
@@ -238,9 +237,9 @@ class Lines:
         """
         back = (measured - self._zero[rows]) / self._gain[rows]
         lengths: FloatArray = self.rest[rows] + back
-        for place, row in enumerate(rows):
-            if row in self._curve:
-                lengths[place] = self._curve[row].length(float(back[place]))
+        for place in np.flatnonzero(self._is_chamber[rows]):
+            curve = self._curve[int(rows[place])]
+            lengths[place] = curve.length(float(back[place]))
         return lengths
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.errors import ConfigError
 from app.messages import Event, RobotFault
+from app.robot.body import Applied
 from app.robot.safety import Actuation
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
@@ -299,16 +300,12 @@ class Plant:
         self._data.tip_wrench[limb, :3] = moment
         self._data.tip_wrench[limb, 3:] = force
 
-    def step(
-        self, target: FloatArray, actuation: Actuation, *, still: bool = False
-    ) -> int:
-        """Advance by `PLANT_PERIOD`.
+    def step(self, applied: Applied) -> int:
+        """Advance by `PLANT_PERIOD`; simulated winches do not lag behind a pose.
 
         Args:
-            target: (S, 3) pose to hold where actuation is STIFF [rad, rad, m]; a limb
-                whose target is not finite keeps its winches where they are.
-            actuation: what the winches do.
-            still: of no meaning here: simulated winches go where the pose says.
+            applied: what the winches are told; a limb whose pose is not finite keeps
+                its winches where they are.
 
         Returns:
             Number of limbs that are frozen.
@@ -317,8 +314,8 @@ class Plant:
             plant_step(
                 self._nominal,
                 self._real,
-                int(actuation),
-                target,
+                int(applied.actuation),
+                applied.coordinates,
                 self._slack,
                 self._drive,
                 self._given,

@@ -11,7 +11,6 @@ the arming, and nothing moves again before a new one.
 """
 
 import contextlib
-import re
 import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -22,14 +21,17 @@ from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
 from app.drivers.base import Action, Reading
 from app.drivers.worker import BusState, BusWorker
-from app.messages import Event, RobotFault, Severity
+from app.messages import Event, RobotFault
 from app.robot.actuator_limits import limit_motion
+from app.robot.body import Applied
 from app.robot.estimator import PoseEstimator
 from app.robot.joints import Joints
 from app.robot.lines import Lines
+from app.robot.plant import PLANT_PERIOD
+from app.robot.rig_events import RigEvents
 from app.robot.rig_file import RigParameters
 from app.robot.safety import Actuation
-from app.robot.sanity import WORDS, Doubt, SensorSanity
+from app.robot.sanity import GRACE_NS, Doubt, SensorSanity
 from models.numerics import FloatArray
 from models.robot import RobotModel
 from models.winch import winch_lengths
@@ -37,9 +39,8 @@ from models.workspace import allocate_rod_work
 
 __all__ = ["Rig"]
 
-_FIGURES = re.compile(r"[0-9]+(\.[0-9]+)?")
 _ASK_STEPS = 5
-_ASK_PERIOD = 5e-3
+_ASK_PERIOD = _ASK_STEPS * PLANT_PERIOD
 _ACTIONS = {
     Actuation.STIFF: Action.FOLLOW,
     Actuation.COMPLIANT: Action.RELAX,
@@ -47,9 +48,6 @@ _ACTIONS = {
 }
 _HELD_SHARE = 0.8  # of the wanted rate, below which it is told
 _RATE_BAND = 0.1
-_KEPT_EVENTS = 64
-_GRACE_NS = 300 * NS_PER_MS
-"""A measurement may be missing or wild for so long; its last good value stands in."""
 _QUIET_S = 1.0
 _BEHIND_NS = 1500 * NS_PER_MS
 _SENSOR_MARGIN = 0.25  # of a channel's range that a reading may lie outside
@@ -111,10 +109,8 @@ class Rig:
         self._target = np.full(model.rest_coordinates.shape, np.nan)
         self._stiff = False
         self._steps = 0
-        self._told: dict[str, str] = {}
-        self._told_kind: dict[str, str] = {}
+        self._events = RigEvents()
         self._warm_up()
-        self._events: list[Event] = []
         self.unsafe = ""
         """Why the present arming must end; empty where nothing is wrong."""
         self.faults = RobotFault(0)
@@ -154,12 +150,7 @@ class Rig:
             raise
         without = [n for n, w in self.workers.items() if np.isnan(w.driver.watchdog_s)]
         if without:
-            self._tell(
-                "watchdogs",
-                f"Devices of {', '.join(without)} keep their last setpoint if this "
-                "computer dies: cut their power or vent them by other means.",
-                alarm=False,
-            )
+            self._events.no_watchdog(without)
 
     def close(self) -> None:
         """Make safe and close all buses."""
@@ -188,15 +179,12 @@ class Rig:
         )
         return pose, tension
 
-    def step(
-        self, target: FloatArray, actuation: Actuation, *, still: bool = False
-    ) -> int:
+    def step(self, applied: Applied) -> int:
         """Ask the buses for a pose; call it every millisecond.
 
         Args:
-            target: (S, 3) pose to hold where actuation is STIFF [rad, rad, m].
-            actuation: what the actuators do.
-            still: stay at what is asked now, however far behind the pose it is.
+            applied: what the actuators are told; where it is still they stay at what is
+                asked now, however far behind the pose that is.
 
         Returns:
             0: real limbs do not freeze.
@@ -207,11 +195,13 @@ class Rig:
         if self._steps % _ASK_STEPS:
             return 0
         now_ns = time.monotonic_ns()
-        if actuation == Actuation.STIFF:
-            self._follow(target, still=still)
-        else:
+        self._stiff = applied.actuation == Actuation.STIFF
+        if not self._stiff:
             self._let_go()
-        self._stiff = actuation == Actuation.STIFF
+        elif applied.still:
+            self._stay()
+        else:
+            self._follow(applied.coordinates)
         for name, worker in self.workers.items():
             setpoint = np.full(len(worker.driver.channels), np.nan)
             rows = self._rows[name]
@@ -220,9 +210,9 @@ class Rig:
                     rows, self._asked
                 )
             self._joints.fill(
-                name, setpoint, _ASK_PERIOD, engaged=self._stiff and not still
+                name, setpoint, _ASK_PERIOD, engaged=self._stiff and not applied.still
             )
-            action = _ACTIONS[actuation]
+            action = _ACTIONS[applied.actuation]
             if not len(rows) and action is not Action.SAFE:
                 action = self._joints.action(name, action)
             worker.command(now_ns, action, setpoint)
@@ -240,17 +230,19 @@ class Rig:
 
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""
-        events, self._events = self._events, []
-        return events
+        return self._events.take()
 
-    def _follow(self, target: FloatArray, *, still: bool = False) -> None:
+    def _stay(self) -> None:
+        """Go on asking for what is asked now, or for where an actuator is."""
+        lost = ~np.isfinite(self._asked)
+        self._asked[lost] = self._length[lost]
+        self._speed[:] = 0.0
+        self._target[:] = np.nan
+
+    def _follow(self, target: FloatArray) -> None:
         """Lengths for a pose, moved towards within rate and acceleration."""
         lost = ~np.isfinite(self._asked)
         self._asked[lost] = self._length[lost]
-        if still:
-            self._speed[:] = 0.0
-            self._target[:] = np.nan
-            return
         model = self._model
         for limb in range(model.tip_speed_limit.size):
             start, stop = model.limb_segment_start[limb : limb + 2]
@@ -303,32 +295,25 @@ class Rig:
     def _judge_bus(self, name: str, worker: BusWorker, state: BusState) -> str:
         if not state.alive:
             self.faults |= RobotFault.BUS
-            self._tell(f"bus {name}", f"Bus {name} is lost: {state.text}", alarm=True)
+            self._events.lost(name, state.text)
             return f"bus {name} is lost"
         if state.interrupted:
             self.faults |= RobotFault.BUS
             if self._stiff:
                 return f"bus {name} was lost"
             worker.resume()
-        wanted = worker.wanted_hz
-        self._tell(f"bus {name}", f"Bus {name} is alive.", alarm=False)
-        share = state.rate_hz / wanted
+        self._events.alive(name)
+        share = state.rate_hz / worker.wanted_hz
         if share < _HELD_SHARE:
             self.faults |= RobotFault.RATE
-        if share > _HELD_SHARE + _RATE_BAND:
-            self._told.pop(f"rate {name}", None)
-        elif share < _HELD_SHARE and f"rate {name}" not in self._told:
-            self._tell(
-                f"rate {name}",
-                f"Bus {name} holds {state.rate_hz:.0f} of {wanted:.0f} rounds a "
-                "second: raise its baud rate, or lower rate_hz.",
-                alarm=False,
-            )
+            self._events.slow(name, state, worker.wanted_hz)
+        elif share > _HELD_SHARE + _RATE_BAND:
+            self._events.quick(name)
         return ""
 
     def _take(self, name: str, reading: Reading) -> _Found:
         """Take one reading, and say what is wrong in it."""
-        self._tell_faults(name, reading)
+        self._events.faults(name, reading.faults)
         faults = RobotFault.DEVICE if reading.faults else RobotFault(0)
         joints = self._joints.take(name, reading)
         rows = self._rows[name]
@@ -341,15 +326,16 @@ class Rig:
         value = np.where(reading.answered[own], told, np.nan)
         asked = reading.applied[own] if self._stiff else np.full(len(own), np.nan)
         believed, changed = self._sanity[name].judge(reading.time_ns, value, asked)
+        channels = self.workers[name].driver.channels
         for place in changed:
-            self._tell_doubt(
-                name, int(own[place]), Doubt(self._sanity[name].doubt[place])
-            )
+            channel = int(own[place])
+            doubt = Doubt(self._sanity[name].doubt[place])
+            self._events.sensor(name, channel, channels[channel].name, doubt)
         length = self._lines.to_lengths(rows, believed)
         known = np.isfinite(length)
         self._length[rows[known]] = length[known]
         self._believed_ns[rows[known]] = reading.time_ns
-        lost = reading.time_ns - self._believed_ns[rows] > _GRACE_NS
+        lost = reading.time_ns - self._believed_ns[rows] > GRACE_NS
         if lost.any():
             faults |= RobotFault.SENSOR
         self._length[rows[lost]] = np.nan
@@ -361,49 +347,18 @@ class Rig:
         for fault in reading.faults:
             if fault.latched and (fault.channel in own or fault.channel == -1):
                 return _Found(fault.text, faults)
-        channels = self.workers[name].driver.channels
         for place, row in enumerate(rows):
-            channel = channels[int(own[place])]
+            what = channels[int(own[place])]
             load = abs(reading.load[own[place]])
             heat = reading.temperature[own[place]]
-            said = f"{channel.name} is over its limit:"
+            over = f"{what.name} is over its limit:"
             if load > self._lines.load_limit[row]:
-                said = f"{said} {load:.0f} {channel.load_unit}"
+                said = f"{over} {load:.0f} {what.load_unit}"
                 return _Found(said, faults | RobotFault.LOAD)
             if heat > self._lines.temperature_limit[row]:
-                said = f"{said} {heat:.0f} deg C"
-                return _Found(said, faults | RobotFault.HOT)
+                return _Found(f"{over} {heat:.0f} deg C", faults | RobotFault.HOT)
             if stuck[place]:
-                return _Found(f"{channel.name} does not follow", faults)
+                return _Found(f"{what.name} does not follow", faults)
             if lost[place]:
-                return _Found(f"{channel.name} cannot be measured", faults)
+                return _Found(f"{what.name} cannot be measured", faults)
         return _Found("", faults)
-
-    def _tell_faults(self, name: str, reading: Reading) -> None:
-        texts = " ".join(fault.text for fault in reading.faults)
-        kind = _FIGURES.sub("#", texts)
-        if kind == self._told_kind.get(name, ""):
-            return
-        self._told_kind[name] = kind
-        self._tell(
-            f"faults {name}", texts, alarm=any(f.latched for f in reading.faults)
-        )
-
-    def _tell_doubt(self, name: str, channel: int, doubt: Doubt) -> None:
-        what = self.workers[name].driver.channels[channel].name
-        said = WORDS.get(doubt, "is believed again")
-        self._tell(f"sensor {name} {channel}", f"{what} {said}.", alarm=False)
-
-    def _tell(self, key: str, text: str, *, alarm: bool) -> None:
-        """Say something once, until something else is to be said of the same thing."""
-        before = self._told.get(key, "")
-        if text == before:
-            return
-        self._told[key] = text
-        if not text or (not before and text.endswith("is alive.")):
-            return
-        severity = Severity.ALARM if alarm else Severity.WARNING
-        if text.endswith(("is alive.", "believed again.")):
-            severity = Severity.INFO
-        self._events.append(Event(time.monotonic_ns(), severity, "robot", text))
-        del self._events[:-_KEPT_EVENTS]

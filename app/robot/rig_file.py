@@ -91,6 +91,16 @@ class _Actuators(Parameters):
     chamber without pressure; 0 where left out."""
     limits: LimitParameters = LimitParameters()
 
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """Sign of each channel."""
+        return self.sign or (1,) * len(self.channels)
+
+    @property
+    def zeros(self) -> tuple[float, ...]:
+        """Zero of each channel [its unit]."""
+        return self.zero or (0.0,) * len(self.channels)
+
     @model_validator(mode="after")
     def _as_many(self) -> Self:
         count = len(self.channels)
@@ -190,9 +200,12 @@ def rig_robot(name: str) -> str:
         ConfigError: no such rig, or its file is wrong.
     """
     path = find_asset("rigs", name)
-    robot = load_toml(path, RigParameters).robot
-    own = path.parent / robot
-    return str(own) if own.is_file() else robot
+    return _robot_of(load_toml(path, RigParameters), path)
+
+
+def _robot_of(rig: RigParameters, path: Path) -> str:
+    own = path.parent / rig.robot
+    return str(own) if own.is_file() else rig.robot
 
 
 def load_rig(name: str) -> tuple[RigParameters, RobotParameters]:
@@ -203,8 +216,7 @@ def load_rig(name: str) -> tuple[RigParameters, RobotParameters]:
     """
     path = find_asset("rigs", name)
     rig = load_toml(path, RigParameters)
-    own = path.parent / rig.robot
-    robot = load_robot(str(own) if own.is_file() else rig.robot)
+    robot = load_robot(_robot_of(rig, path))
     _check(rig, robot, path)
     return rig, robot
 

@@ -1,7 +1,8 @@
 """A rig made ready to be the robot: drivers, workers, maps, and virtual devices."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from app.config.loader import find_asset
 from app.config.robot import RobotParameters, build_robot_model
@@ -13,29 +14,20 @@ from app.robot.plant import Plant, PlantMismatch
 from app.robot.rig import Rig
 from app.robot.rig_file import RigParameters, load_rig
 from app.robot.virtual_world import VirtualWorld
-from models.numerics import FloatArray
 
 __all__ = ["RigSession", "open_rig"]
 
 
-class RigSession:
-    """A rig that runs, its robot and, where its devices are virtual, its truth."""
+class RigSession(NamedTuple):
+    """A rig that runs.
 
-    def __init__(
-        self, robot: RobotParameters, rig: Rig, carriers: dict[str, Carrier]
-    ) -> None:
-        """Hold them together.
+    Attributes:
+        robot: as its file gives it.
+        rig: started.
+    """
 
-        Args:
-            robot: as its file gives it.
-            rig: started.
-            carriers: of the virtual devices, by bus; empty where they are real.
-        """
-        self.robot = robot
-        self.rig = rig
-        self.carriers = carriers
-        self.truth: Callable[[], FloatArray] | None = None
-        """(S, 3) pose of the simulated robot [rad, rad, m], where there is one."""
+    robot: RobotParameters
+    rig: Rig
 
 
 @contextlib.contextmanager
@@ -92,11 +84,7 @@ def open_rig(
         )
         rig.start()
         stack.callback(rig.close)
-        session = RigSession(robot, rig, carriers)
-        if world is not None:
-            plant = world.plant
-            session.truth = lambda: plant.coordinates
-        yield session
+        yield RigSession(robot, rig)
 
 
 def _check_channels(rig: RigParameters, workers: dict[str, BusWorker]) -> None:

@@ -10,10 +10,13 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from app.clock import NS_PER_S
+from app.clock import NS_PER_MS, NS_PER_S
 from models.numerics import FloatArray
 
-__all__ = ["Doubt", "SensorSanity"]
+__all__ = ["GRACE_NS", "WORDS", "Doubt", "SensorSanity"]
+
+GRACE_NS = 300 * NS_PER_MS
+"""A measurement may be missing or wild for so long; its last good value stands in."""
 
 _TRUST_AFTER = 5
 _FROZEN_SHARE = 0.05  # of the range that what is asked has moved meanwhile

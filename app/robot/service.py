@@ -15,7 +15,8 @@ from app.config.robot import RobotParameters
 from app.link.endpoint import Endpoint, load_keys
 from app.messages import Event
 from app.real_time import prefer_real_time
-from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, Body, RobotCore, warm_up_robot
+from app.robot.body import Body
+from app.robot.core import DEFAULT_ROBOT_ID, STEP_NS, RobotCore, warm_up_robot
 from app.robot.plant import PlantMismatch
 
 __all__ = ["Grid", "run_robot"]

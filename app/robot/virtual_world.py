@@ -8,9 +8,11 @@ let through. Legs and axes move by the devices' own lag: the hull stands still.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
+from app.drivers.base import BoolArray
 from app.drivers.kinds import Carrier
 from app.drivers.virtual.base import Drive, VirtualActuators
 from app.robot.lines import Lines
@@ -20,11 +22,22 @@ from models.numerics import FloatArray, IntArray
 
 __all__ = ["VirtualWorld"]
 
-_ACTUATION = {
-    int(Drive.OFF): int(Actuation.SLACK),
-    int(Drive.RELAXED): int(Actuation.COMPLIANT),
-    int(Drive.DRIVEN): int(Actuation.STIFF),
-}
+_ACTUATION: IntArray = np.zeros(len(Drive), dtype=np.int64)
+_ACTUATION[[Drive.OFF, Drive.RELAXED, Drive.DRIVEN]] = [
+    Actuation.SLACK,
+    Actuation.COMPLIANT,
+    Actuation.STIFF,
+]
+"""What a `Drive` makes of a winch."""
+
+
+class _Bus(NamedTuple):
+    """Actuators of one bus, and which tendons or chambers (k,) they move."""
+
+    actuators: VirtualActuators
+    rows: IntArray
+    channels: IntArray
+    chambers: BoolArray
 
 
 class VirtualWorld:
@@ -44,30 +57,32 @@ class VirtualWorld:
         self._lines = lines
         self._length: FloatArray = plant.servo_length.copy()
         self._drive: IntArray = np.full(self._length.size, int(Actuation.SLACK))
-        self._buses: list[tuple[VirtualActuators, IntArray, IntArray]] = []
-        for name, carrier in carriers.items():
-            rows = lines.rows(name)
-            if len(rows):
-                self._buses.append(
-                    (carrier.device.actuators, rows, lines.channel[rows])
-                )
+        self._buses = [
+            _Bus(
+                carrier.device.actuators,
+                rows,
+                lines.channel[rows],
+                lines.are_chambers(rows),
+            )
+            for name, carrier in carriers.items()
+            if len(rows := lines.rows(name))
+        ]
         self.step()
 
     def step(self) -> None:
         """Advance by 1 ms."""
-        for actuators, rows, channels in self._buses:
-            chambers = self._lines.are_chambers(rows)
+        for actuators, rows, channels, chambers in self._buses:
             goal, drive = actuators.told()
             pushed = actuators.measured.copy()
             value = np.where(chambers, pushed[channels], goal[channels])
             length = self._lines.to_lengths(rows, value)
             known = np.isfinite(length)
             self._length[rows[known]] = length[known]
-            told = [_ACTUATION[int(d)] for d in drive[channels]]
+            told = _ACTUATION[drive[channels]]
             self._drive[rows] = np.where(chambers, int(Actuation.STIFF), told)
         self.plant.step_lines(self._length, self._drive)
-        for actuators, rows, channels in self._buses:
-            if self._lines.are_chambers(rows).any():
+        for actuators, rows, channels, chambers in self._buses:
+            if chambers.any():
                 continue
             measured = actuators.measured.copy()
             load = actuators.load.copy()

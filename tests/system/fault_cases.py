@@ -25,9 +25,10 @@ from app.link.endpoint import Endpoint
 from app.link.frame import WHOLE_ROBOT, Codec, HelloFrame, SetpointFrame
 from app.messages import RobotState, StationMode
 from app.robot.lines import Lines
-from app.robot.rig import _BEHIND_NS, _GRACE_NS
+from app.robot.rig import _BEHIND_NS
 from app.robot.rig_file import load_rig
 from app.robot.safety import Actuation
+from app.robot.sanity import GRACE_NS
 from app.session import open_log
 from app.station.link_worker import ROBOT_ID
 from tests.system.fault_devices import ServedRig
@@ -560,7 +561,7 @@ def unplugged(trial: Trial, rig: ServedRig, bus: str = "arms") -> Row:
         "serial: unplugged, plugged again",
         lambda: rig.unplug(bus),
         lambda: rig.plug(bus),
-        _GRACE_NS / NS_PER_S + _round_s(rig, bus),
+        GRACE_NS / NS_PER_S + _round_s(rig, bus),
     )
 
 
@@ -572,7 +573,7 @@ def silent_servo(trial: Trial, rig: ServedRig, bus: str = "arms") -> Row:
         "servo: answers no more",
         lambda: rig.spoil(bus, "silent", [0], to=True),
         lambda: rig.spoil(bus, "silent", [0], to=False),
-        _GRACE_NS / NS_PER_S + _round_s(rig, bus),
+        GRACE_NS / NS_PER_S + _round_s(rig, bus),
     )
 
 
@@ -607,6 +608,6 @@ def stuck_valves(trial: Trial, rig: ServedRig, bus: str) -> Row:
         lambda: rig.spoil(bus, "stuck", every, to=True),
         lambda: rig.spoil(bus, "stuck", every, to=False),
         # a reading that is doubted meanwhile stands for its grace, and then ends it
-        (_BEHIND_NS + _GRACE_NS) / NS_PER_S + 2.0 * _round_s(rig, bus),
+        (_BEHIND_NS + GRACE_NS) / NS_PER_S + 2.0 * _round_s(rig, bus),
         behind,
     )

@@ -38,6 +38,7 @@ from app.messages import (
     StationMode,
     unpack_event,
 )
+from app.robot.body import Applied
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.rig_file import rig_robot
 from app.robot.rig_session import open_rig
@@ -86,12 +87,12 @@ class Witness:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._body, name)
 
-    def step(self, target: FloatArray, actuation: Actuation, **more: Any) -> int:
+    def step(self, applied: Applied) -> int:
         self._row[0] = CLOCK.now_ns()
-        self._row[1] = int(actuation)
-        self._row[2:] = target.reshape(-1).view(np.int64)
+        self._row[1] = int(applied.actuation)
+        self._row[2:] = applied.coordinates.reshape(-1).view(np.int64)
         self._ring.push(self._row)
-        return int(self._body.step(target, actuation, **more))
+        return int(self._body.step(applied))
 
 
 def _ring(folder: Path, segments: int) -> Ring:

@@ -13,7 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from app.clock import NS_PER_S
-from models.numerics import FloatArray
+from models.numerics import FloatArray, IntArray
 
 __all__ = ["Drive", "VirtualActuators", "VirtualDevice"]
 
@@ -50,7 +50,7 @@ class VirtualActuators:
         self.attached = False
         """A simulated robot writes what is measured."""
         self.goal = start.astype(np.float64)
-        self.drive = np.zeros(start.size, dtype=np.int64)
+        self.drive: IntArray = np.zeros(start.size, dtype=np.int64)
         """(n,) a `Drive` each."""
         self.measured = self.goal.copy()
         self.load = np.zeros(start.size)
@@ -71,10 +71,10 @@ class VirtualActuators:
         with self._lock:
             self.drive[:] = drive
 
-    def told(self) -> tuple[FloatArray, FloatArray]:
+    def told(self) -> tuple[FloatArray, IntArray]:
         """Return copies of the goals (n,) and of the drives (n,)."""
         with self._lock:
-            return self.goal.copy(), self.drive.astype(np.float64)
+            return self.goal.copy(), self.drive.copy()
 
     def sense(
         self,

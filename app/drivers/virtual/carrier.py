@@ -1,6 +1,6 @@
 """Carries a virtual device's bytes over a pty, a TCP port or a UDP port.
 
-One thread each; the device is asked every `TICK_MS` even where no byte comes, so that
+One thread each; the device is asked every 5 ms even where no byte comes, so that
 its watchdog runs. A pty keeps what a serial line would not: baud rates mean nothing.
 """
 
@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 import tty
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
@@ -18,14 +19,14 @@ from app.drivers.virtual.base import VirtualDevice
 from app.errors import DeviceError
 from app.real_time import prefer_real_time
 
-__all__ = ["TICK_MS", "PtyCarrier", "TcpCarrier", "UdpCarrier"]
+__all__ = ["PtyCarrier", "TcpCarrier", "UdpCarrier"]
 
-TICK_MS = 5
+_TICK_S = 0.005
 _PRIORITY = 36  # of SCHED_FIFO, where permitted: a real device waits for nobody
 _PIECE = 4096
 
 
-class _Carrier:
+class _Carrier(ABC):
     """A thread that waits for bytes, feeds them and sends the answers."""
 
     def __init__(self, device: VirtualDevice, name: str) -> None:
@@ -52,7 +53,7 @@ class _Carrier:
         self._free()
 
     def settle(self) -> None:
-        """Return when the device has been asked once more, about `TICK_MS` later."""
+        """Return when the device has been asked once more, about 5 ms later."""
         self._turned.clear()
         self._turned.wait(1.0)
 
@@ -72,7 +73,7 @@ class _Carrier:
     def _run(self) -> None:
         prefer_real_time(_PRIORITY, on_any_core=True)
         while not self._ended:
-            ready = self._selector.select(TICK_MS / 1000.0)
+            ready = self._selector.select(_TICK_S)
             now_ns = time.monotonic_ns()
             for key, _ in ready:
                 if key.fd != self._wake_read:
@@ -82,14 +83,17 @@ class _Carrier:
                 self._say(said)
             self._turned.set()
 
+    @abstractmethod
     def _serve(self, source: object, now_ns: int) -> None:
-        raise NotImplementedError
+        """Read what has come at a source, feed it and send the answer."""
 
+    @abstractmethod
     def _say(self, said: bytes) -> None:
-        raise NotImplementedError
+        """Send what the device says; lost where nobody listens."""
 
+    @abstractmethod
     def _free(self) -> None:
-        raise NotImplementedError
+        """Free the port."""
 
 
 class PtyCarrier(_Carrier):
@@ -110,7 +114,6 @@ class PtyCarrier(_Carrier):
         tty.setraw(self._far)
         os.set_blocking(self._near, False)
         self.path = os.ttyname(self._far)
-        self._plugged = True
         self._selector.register(self._near, selectors.EVENT_READ)
         self._thread.start()
 

@@ -6,10 +6,6 @@ from app.drivers.servo_parameters import (
     FeetechParameters,
     build_dynamixel,
 )
-from app.drivers.virtual.servo_rounds import (
-    dynamixel_line_time_s,
-    dynamixel_round_times,
-)
 from app.errors import ConfigError
 
 SERVO = """
@@ -71,8 +67,3 @@ torque_limit_percent = 60.0
 """
     with pytest.raises(ConfigError, match="least_rad"):
         parse_toml(text, FeetechParameters, "rig")
-
-
-def test_rounds_can_be_timed():
-    assert (dynamixel_round_times(2, 3, missing=1) > 0.0).all()
-    assert dynamixel_line_time_s(24, 1_000_000) == pytest.approx(7.88e-3)

@@ -25,7 +25,8 @@ from app.link.frame import (
 )
 from app.link.pacing import PaceBudget
 from app.messages import RobotState, Severity, StationMode
-from app.robot.bridge import Applied, Bridge
+from app.robot.body import Applied
+from app.robot.bridge import Bridge
 from app.robot.custody import Custody
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Rejection
 from app.robot.safety import Actuation

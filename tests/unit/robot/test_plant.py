@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from app.config.robot import build_robot_model, load_robot
 from app.errors import ConfigError
+from app.robot.body import Applied
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
 from models.chamber_limits import hold_chambers
@@ -28,7 +29,7 @@ def run(
     plant: Plant, target: FloatArray, actuation: Actuation, milliseconds: int
 ) -> None:
     for _ in range(milliseconds):
-        assert plant.step(target, actuation) == 0
+        assert plant.step(Applied(target, actuation)) == 0
 
 
 def bends_off(plant: Plant, target: FloatArray) -> float:
@@ -105,7 +106,7 @@ def test_equal_seeds_give_equal_readings() -> None:
     first, second, other = (Plant(MODEL, PlantMismatch(), seed) for seed in (1, 1, 2))
     for _ in range(20):
         for plant in (first, second, other):
-            plant.step(POSE, STIFF)
+            plant.step(Applied(POSE, STIFF))
         reading = first.measure()
         assert all(map(np.array_equal, reading, second.measure()))
         assert not np.array_equal(reading[0], other.measure()[0])
@@ -135,7 +136,7 @@ def test_a_target_that_is_not_finite_leaves_the_winches_where_they_are() -> None
 def test_a_frozen_limb_is_told_and_recovers() -> None:
     plant = Plant(MODEL, QUIET, 0)
     plant.push(1, np.zeros(3), np.array([np.nan, 0.0, 0.0]))
-    assert plant.step(POSE, STIFF) == 1
+    assert plant.step(Applied(POSE, STIFF)) == 1
     assert plant.frozen == 1
     assert np.all(np.isfinite(plant.measure()[0]))
     plant.recover()

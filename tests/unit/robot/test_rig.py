@@ -9,6 +9,7 @@ from app.config.robot import build_robot_model
 from app.drivers.base import Action, Channel, Fault, Reading
 from app.drivers.virtual.base import Drive, VirtualActuators
 from app.drivers.worker import BusState
+from app.robot.body import Applied
 from app.robot.estimator import PoseEstimator
 from app.robot.lines import Lines
 from app.robot.plant import Plant, PlantMismatch
@@ -108,7 +109,7 @@ class Stand:
     def run(self, target: np.ndarray, actuation: Actuation, milliseconds: int) -> None:
         for _ in range(milliseconds):
             self.pose, self.tension = self.rig.measure()
-            self.rig.step(target, actuation)
+            self.rig.step(Applied(target, actuation))
 
     def moved(self, scale: float) -> np.ndarray:
         target = scale * self.model.rest_coordinates
