@@ -13,6 +13,7 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
+from bench_record import Record, record
 from rich.console import Console
 
 from app.clock import NS_PER_MS
@@ -28,7 +29,6 @@ from models.numerics import FloatArray
 
 __all__ = ["bench_buses"]
 
-Record = dict[str, Any]
 _ROUNDS_S, _WORKER_S = 1.5, 1.6
 _LEAST_ROUNDS, _MOST_ROUNDS = 100, 400
 _PAUSE_S = 2e-3  # between timed rounds, as a worker's are apart
@@ -280,25 +280,15 @@ def _told(
     )
     share = bus.rate_hz / held_hz if held_hz > 0.0 else np.inf
     return [
-        {
-            "name": f"round, {name}",
-            "value": round(float(median), 3),
-            "unit": "ms",
-            "goal": bus.goal_ms,
-            "holds": bool(median <= bus.goal_ms),
-            "peer": "",
-            "ratio": None,
-            "note": f"p99 {top:.2f} ms of {len(times)}; {on_line}",
-        },
-        {
-            "name": f"period held, {name}",
-            "value": round(1e3 / held_hz, 3) if held_hz > 0.0 else float("inf"),
-            "unit": "ms",
-            "goal": _HELD,
-            "holds": bool(share <= _HELD),
-            "peer": f"{bus.rate_hz:g} Hz",
-            "ratio": round(float(share), 3),
-            "note": f"{held_hz:.1f} rounds a second by its worker, answers as late as "
-            "on the real line",
-        },
-    ]
+        record(
+            f"round, {name}", float(median), "ms", bus.goal_ms,
+            f"p99 {top:.2f} ms of {len(times)}; {on_line}",
+        ),
+        record(
+            f"period held, {name}", 1e3 / held_hz if held_hz > 0.0 else np.inf, "ms",
+            _HELD,
+            f"{held_hz:.1f} rounds a second by its worker, answers as late as on the "
+            "real line",
+            f"{bus.rate_hz:g} Hz", float(share),
+        ),
+    ]  # fmt: skip

@@ -19,10 +19,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
+from bench_record import Record, record
 from dynamics_law import (
     Sweep,
     features,
@@ -55,37 +55,12 @@ from models.numerics import FloatArray
 
 __all__ = ["bench_dynamics"]
 
-Record = dict[str, Any]
-
 _PICTURE = Path(__file__).resolve().parent.parent / "assets/images/dynamics-cost.png"
 _TURNS = 15
 # wall s a simulated second, of the compiled published scheme (Renda 2018), on the
 # machine that made the reference runs, not this one
 _PUBLISHED_ROBOT = (12.0, 16.0)
 _PUBLISHED_ARM = (2.6, 12.0)
-
-
-def _record(
-    name: str,
-    value: float,
-    unit: str,
-    goal: float,
-    note: str,
-    peer: str = "",
-    ratio: float | None = None,
-) -> Record:
-    """One figure in the form of scripts/bench, small ratios kept."""
-    judged = value if ratio is None else ratio
-    return {
-        "name": name,
-        "value": float(f"{value:.4g}"),
-        "unit": unit,
-        "goal": goal,
-        "holds": bool(judged <= goal),
-        "peer": peer,
-        "ratio": None if ratio is None else float(f"{ratio:.3g}"),
-        "note": note,
-    }
 
 
 @contextmanager
@@ -134,7 +109,7 @@ def _steps(robots: list[Robot], turns: FloatArray, console: Console) -> list[Rec
     middle = np.median(cost, axis=1)
     goals = (5.0, 15.0, 25.0, 25.0, 20.0, 25.0, 1000.0)
     records = [
-        _record(
+        record(
             f"step of {robot.name}", float(middle[n]), "µs", goals[n],
             f"{robot.tree.dof_parent.size} coordinates, {robot.tree.step_length.size} "
             f"points; {_spread(cost[n])}",
@@ -149,11 +124,11 @@ def _steps(robots: list[Robot], turns: FloatArray, console: Console) -> list[Rec
     arm_low, arm_high = (figure / alone for figure in _PUBLISHED_ARM)
     basis = " ".join(f"{name}:{order}" for name, order in ARM_BASIS.items())
     records += [
-        _record(
+        record(
             "an arm of the Poseidrone, tip error", error, "mm", 0.5,
             f"reference case A at {1e3 * PERIOD:g} ms, {basis}, {ARM_POINTS} points",
         ),
-        _record(
+        record(
             "Poseidrone, arms and mantle, of real time", share, "s/s", 1.0,
             f"{middle[-1]:.0f} µs a step ({_spread(cost[-1])}). The published scheme, "
             f"compiled, took {_PUBLISHED_ROBOT[0]:g}-{_PUBLISHED_ROBOT[1]:g} s on the "
@@ -181,7 +156,7 @@ def _law(
         for k in (1, 3, 4, 6)
     ]
     return [
-        _record(
+        record(
             "law of a step's cost, median miss", 100.0 * law.middle, "%", 10.0,
             f"worst {100.0 * law.worst:.0f} % of {sum(s.size.size for s in sweeps)} "
             f"trees; {law.text()}. Foretold: {', '.join(told)}",
@@ -240,7 +215,7 @@ def _peers(console: Console) -> list[Record]:
         ):
             where = "in the plane" if run.planar else "in space"
             records.append(
-                _record(
+                record(
                     f"limb at equal error against {name}, {word}", 1e3 * best.cost,
                     "ms/s", 1.0,
                     f"case {case}, both {where}: {run.size}: {run.error:.1f} mm, "

@@ -16,12 +16,12 @@ import ctypes
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import ikpy.chain
 import ikpy.link
 import numba
 import numpy as np
+from bench_record import Record, record
 from rich.console import Console
 from scipy.optimize import least_squares  # noqa: TID253
 
@@ -46,8 +46,6 @@ from models.reach_step import reach_step
 
 __all__ = ["bench_kinematics"]
 
-Record = dict[str, Any]
-
 _POSES, _ROUNDS, _STARTS = 2000, 5, 24
 _SCIPY_POSES, _SLOW_POSES, _IKPY_POSES = 500, 50, 12
 _SECTIONS = (3, 4, 3)
@@ -58,29 +56,6 @@ _BATCH, _BATCHES = 2000, 50
 _clock = ctypes.CDLL(None).clock_gettime
 _clock.argtypes = [ctypes.c_int, ctypes.c_void_p]
 _clock.restype = ctypes.c_int
-
-
-def _record(
-    name: str,
-    value: float,
-    unit: str,
-    goal: float,
-    note: str,
-    peer: str = "",
-    ratio: float | None = None,
-) -> Record:
-    """One figure in the form of scripts/bench, small ratios kept."""
-    judged = value if ratio is None else ratio
-    return {
-        "name": name,
-        "value": round(value, 3),
-        "unit": unit,
-        "goal": goal,
-        "holds": bool(judged <= goal),
-        "peer": peer,
-        "ratio": None if ratio is None else float(f"{ratio:.3g}"),
-        "note": note,
-    }
 
 
 def _arm() -> LimbModel:
@@ -369,11 +344,11 @@ def _opposing() -> list[Record]:
     )
     gong_met = int(np.sum(status[first] == 0))
     return [
-        _record(
+        record(
             "inverse of Liu's arm, median", liu_cost, "µs", 0.5,
             f"closed form, batch of {_BATCH}, {liu_met} met; the paper: 11 µs",
         ),
-        _record(
+        record(
             "inverse of Gong's arm, median", gong_cost, "µs", 1.0,
             f"Newton, at most {steps[first].max()} steps, {gong_met} of {_BATCH} met; "
             "the paper: 8.2 ms",
@@ -403,33 +378,33 @@ def bench_kinematics(console: Console) -> list[Record]:
     few = float(np.median(costs[:_IKPY_POSES]))
     rigid = float(np.median(ikpy_costs))
     return [
-        _record(
+        record(
             "generic inverse, poses missed", 100.0 - share, "%", 0.1,
             f"{_POSES} poses, position and direction; {met} to 1e-9 m, the others to "
             "0.1 mm and 0.1 degree or not at all",
         ),
-        _record(
+        record(
             "generic inverse, cold, median", float(median), "µs", 100.0,
             "3 segments, timed inside the compiled loop",
         ),
-        _record(
+        record(
             "generic inverse, cold, p99", float(p99), "µs", 500.0,
             f"greatest {costs.max():.0f} µs",
         ),
-        _record(
+        record(
             "generic inverse, warm step, p99", float(np.percentile(warm, 99)), "µs",
             10.0 if smooth else 0.0,
             f"{warm.size} steps at 1 kHz, median {np.median(warm):.2f} µs; "
             + "; ".join(paths),
         ),
-        _record(
+        record(
             "generic inverse against scipy", ours, "µs", 0.02,
             f"least_squares, dogbox: {theirs:.0f} µs, {theirs / ours:.0f} times ours, "
             f"{scipy_share:.1f} % of {_SCIPY_POSES} poses met, same residual, Jacobian "
             f"and start; its default, trf: {np.median(slow_costs):.0f} µs",
             "scipy", ours / theirs,
         ),
-        _record(
+        record(
             "generic inverse against a rigid chain", few, "µs", 0.02,
             f"ikpy, 30 joints: {rigid:.0f} µs, {rigid / few:.0f} times ours, "
             f"{ikpy_share:.0f} % of {_IKPY_POSES} poses met, same start",

@@ -23,6 +23,7 @@ from typing import Any, cast
 import numpy as np
 from bench_buses import bench_buses
 from bench_frames import frame_times
+from bench_record import Record, record
 from hop_budget import EXPECTED_ROUNDS, HOPS, Budget, table
 from rich.console import Console
 
@@ -44,7 +45,6 @@ from models.robot import RobotModel
 
 __all__ = ["bench_link"]
 
-Record = dict[str, Any]
 _RIG, _ROBOT_ID, _SESSION, _EPOCH = "ursula-dynamixel", 1, 7, 3
 _START_NS = 100 * NS_PER_S
 _STEPS = 3000
@@ -52,32 +52,9 @@ _PERIOD_MS = 20
 _JSON_GOAL, _STEP_GOAL = 3.0, 50.0
 
 
-def _record(
-    name: str,
-    value: float,
-    unit: str,
-    goal: float,
-    note: str,
-    peer: str = "",
-    ratio: float | None = None,
-) -> Record:
-    """One figure in the form of scripts/bench."""
-    judged = value if ratio is None else ratio
-    return {
-        "name": name,
-        "value": round(value, 3),
-        "unit": unit,
-        "goal": goal,
-        "holds": bool(judged <= goal),
-        "peer": peer,
-        "ratio": None if ratio is None else round(ratio, 3),
-        "note": note,
-    }
-
-
 def _frames(model: RobotModel) -> list[Record]:
     return [
-        _record(
+        record(
             f"frame, {name}", ours.whole, "µs", _JSON_GOAL,
             f"encode {ours.encode:.1f}, decode {ours.decode:.1f} µs, {ours.size} "
             f"bytes; json {text.encode:.1f} + {text.decode:.1f} µs, {text.size} bytes; "
@@ -190,7 +167,7 @@ def _share(name: str, times: FloatArray, goal: float, more: str = "") -> Record:
     """A part of the millisecond as a share of it."""
     median, top = np.percentile(times, (50, 99))
     note = f"p99 {top:.0f} µs of {times.size}, mean {times.mean():.0f} µs{more}"
-    return _record(name, float(median), "µs", goal, note, "1 ms, %", median / 10.0)
+    return record(name, float(median), "µs", goal, note, "1 ms, %", median / 10.0)
 
 
 def _steps() -> list[Record]:
@@ -229,7 +206,7 @@ def _ages(console: Console) -> list[Record]:
     console.print(table(found))
     median = found.near(50.0)
     records = [
-        _record(
+        record(
             f"age, {hop.name}", float(np.median(found.hops[:, k])), "ms", hop.goal,
             f"p99 {np.percentile(found.hops[:, k], 99):.1f} ms; {median[k]:.2f} ms of "
             f"a median journey; {hop.cause}",
@@ -242,19 +219,19 @@ def _ages(console: Console) -> list[Record]:
     missing = 100.0 * (1.0 - len(found.hops) / EXPECTED_ROUNDS)
     return [
         *records,
-        _record(
+        record(
             "age, rounds in which nothing could be followed", missing, "%", 50.0,
             f"{len(found.hops)} of {EXPECTED_ROUNDS} rounds in steady motion followed: "
             "above the goal the ages are of too few; run it on a quieter machine",
         ),
-        _record(
+        record(
             "age, device read -> servo byte", whole, "ms", 50.0,
             f"p99 {np.percentile(found.whole, 99):.1f} ms; hops of a median journey "
             f"add up to {median.sum():.1f} ms; {100 * float(found.late_rounds):.1f} % "
             f"of rounds late, {int(found.breaks)} breaks; {len(found.hops)} rounds, "
             f"load {os.getloadavg()[0]:.1f}",
         ),
-        _record(
+        record(
             "the same without stamps, difference", off, "ms", 0.15,
             f"lag of the servos' path behind the stick's: median {by_value:.1f}, "
             f"quartiles {np.percentile(fitted, 25):.1f} and "
