@@ -5,14 +5,14 @@ millisecond. Neither knows the other but through the newest `Signal` it has hear
 vectors are in the hull frame (x bow, y port, z up); in a harness of one degree of
 freedom only the x components differ from zero.
 
-| strategy          | down: master tells                     | up: slave tells            |
-|-------------------|----------------------------------------|----------------------------|
-| position-position | position, velocity                     | position, velocity, force  |
-| position-force    | position, velocity                     | position, force            |
-| wave variables    | wave u, its integral, position         | wave w, its integral       |
-| two-port TDPA     | position, velocity, energy E_in^M      | force, position, energy    |
-| model-mediated    | position of the proxy, its force       | position, contact model    |
-| predictive        | position                               | position                   |
+| strategy          | down: master tells            | up: slave tells           |
+|-------------------|-------------------------------|---------------------------|
+| position-position | position, velocity            | position, velocity, force |
+| position-force    | position, velocity            | position, force           |
+| wave variables    | wave u, its integral          | wave w, its integral      |
+| two-port TDPA     | position, velocity, energy    | position, force, energy   |
+| model-mediated    | position of the proxy, force  | position, contact model   |
+| predictive        | position                      | position                  |
 """
 
 from typing import NamedTuple
