@@ -189,10 +189,11 @@ def test_live_and_virtual_time_give_the_same_records(running):
     station, robot, control, _ = running
     carry(station, robot, b"\x20 down")
     carry(robot, station, b"\x20 up")
+    statuses(control, lambda s: True)  # it is there to hear what follows
     wish = LinkOverrides(loss=0.2, jitter_ms=3.0, bandwidth_bps=2e6, delay_ms=4.0)
-    control.send(encode_settings(EmulatorSettings(1, overrides=wish, cut=True)))
+    assert control.send(encode_settings(EmulatorSettings(1, overrides=wish, cut=True)))
     statuses(control, lambda s: s.revision == 1)  # the rest is from a quiet link
-    control.send(encode_settings(EmulatorSettings(2, overrides=wish)))
+    assert control.send(encode_settings(EmulatorSettings(2, overrides=wish)))
     statuses(control, lambda s: s.revision == 2)
     for k in range(150):
         station.send(bytes([0x20 + k % 3]) * 40)
