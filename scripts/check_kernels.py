@@ -196,12 +196,14 @@ def _entry_faults(tree: ast.Module, inner: set[str]) -> list[tuple[int, str, str
 
 
 def _inner_kernels(trees: Iterable[ast.Module]) -> set[str]:
-    """Names of the kernels, in any file, that only kernels may call."""
+    """Names of the kernels, in any file, that only kernels of any file may call."""
     return {
         node.name
         for tree in trees
         for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and _is_inner(node)
+        if isinstance(node, ast.FunctionDef)
+        and _is_inner(node)
+        and not node.name.startswith("_")
     }
 
 

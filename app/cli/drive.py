@@ -11,13 +11,17 @@ from rich.table import Table
 from app.cli.options import (
     DEFAULT_LINK,
     DEFAULT_ROBOT,
+    DEFAULT_SCENE,
+    DEFAULT_STRATEGY,
     Keys,
     Link,
     Log,
     Mismatch,
     Rig,
     Robot,
+    Scene,
     Seed,
+    Strategy,
     Virtual,
     application,
     err,
@@ -56,6 +60,8 @@ def console(
     keys: Keys = None,
     rig: Rig = None,
     virtual: Virtual = False,
+    scene: Scene = DEFAULT_SCENE,
+    strategy: Strategy = DEFAULT_STRATEGY,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.")
     ] = False,
@@ -69,6 +75,8 @@ def console(
       limblink --link acoustic-hs                the same over a slow acoustic modem
 
       limblink --operator circle                 watch a scripted operator
+
+      limblink --scene wall                      something to press against
 
       limblink --rig ursula-dynamixel --virtual  its 24 winches, every byte of them
 
@@ -104,6 +112,8 @@ def console(
             "keys": keys,
             "rig": rig,
             "virtual": virtual,
+            "scene": scene,
+            "strategy": strategy,
         },
     )
 
@@ -140,7 +150,7 @@ def _start_console(
     from app.station.session import create_session
     from app.station.warmup import warm_up
 
-    _check_choices(robot, link, operator)
+    _check_choices(robot, link, operator, settings["strategy"])
     _check_display()
     warm_up(err)
     session = create_session(
@@ -178,11 +188,13 @@ def _check_display() -> None:
         )
 
 
-def _check_choices(robot: str, link: str, operator: str) -> None:
+def _check_choices(robot: str, link: str, operator: str, strategy: str) -> None:
     from app.config.link import load_link
     from app.config.robot import check_drivable, load_robot
     from app.station.session import check_operator
+    from app.teleop.strategy import strategy_named
 
+    strategy_named(strategy)
     check_drivable(load_robot(robot))
     load_link(link)
     check_operator(operator)
@@ -227,6 +239,8 @@ def drive(
     mismatch: Mismatch = None,
     rig: Rig = None,
     virtual: Virtual = False,
+    scene: Scene = DEFAULT_SCENE,
+    strategy: Strategy = DEFAULT_STRATEGY,
 ) -> None:
     """Drive for a while with a scripted operator or a gamepad, and sum it up.
 
@@ -252,11 +266,17 @@ def drive(
     path = log or default_log_path(robot, link)
     factors = parse_mismatch(mismatch or [])
     make_mismatch(factors)
-    _check_choices(robot, link, operator)
+    _check_choices(robot, link, operator, strategy)
+    settings: dict[str, Any] = {
+        "mismatch": factors,
+        "rig": rig,
+        "virtual": virtual,
+        "scene": scene,
+        "strategy": strategy,
+    }
     if not headless:
         if clock == "virtual":
             raise ConfigError("--clock virtual has no window: add --headless.")
-        settings = {"mismatch": factors, "rig": rig, "virtual": virtual}
         _start_console(robot, link, operator, seed, path, settings)
         return
     from app.station.warmup import warm_up
@@ -276,9 +296,7 @@ def drive(
             seed=seed,
             log=path,
             name=name,
-            mismatch=factors,
-            rig=rig,
-            virtual=virtual,
+            **settings,
         )
     if as_json:
         print(json.dumps(summary), file=sys.stdout, flush=True)  # noqa: T201

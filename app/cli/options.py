@@ -9,13 +9,17 @@ from rich.console import Console
 __all__ = [
     "DEFAULT_LINK",
     "DEFAULT_ROBOT",
+    "DEFAULT_SCENE",
+    "DEFAULT_STRATEGY",
     "Keys",
     "Link",
     "Log",
     "Mismatch",
     "Rig",
     "Robot",
+    "Scene",
     "Seed",
+    "Strategy",
     "Virtual",
     "application",
     "err",
@@ -59,6 +63,19 @@ Keys = Annotated[
     typer.Option(help="Folder of CURVE keys; needed for any address off this host."),
 ]
 
+Scene = Annotated[
+    str,
+    typer.Option(
+        help="What stands around the simulated robot: a shipped name "
+        "(see `limblink scenes`) or a TOML."
+    ),
+]
+Strategy = Annotated[
+    str,
+    typer.Option(
+        help="How hand and tip are joined at first (see `limblink strategies`)."
+    ),
+]
 Mismatch = Annotated[
     list[str] | None,
     typer.Option(help="Plant against model, e.g. stiffness=1.2; may be repeated."),
@@ -66,3 +83,5 @@ Mismatch = Annotated[
 
 DEFAULT_ROBOT = "ursula"
 DEFAULT_LINK = "optical-rov"
+DEFAULT_SCENE = "open-water"
+DEFAULT_STRATEGY = "model-mediated"

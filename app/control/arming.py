@@ -22,9 +22,9 @@ __all__ = [
     "is_fresh",
 ]
 
-SOURCE_AGE_LIMIT_NS = np.array([20_000_000, 150_000_000, 20_000_000], dtype=np.int64)
+SOURCE_AGE_LIMIT_NS = np.array([20, 150, 20, 20], dtype=np.int64) * 1_000_000
 """A sample older than this is neutral: gamepad 20 ms, console 150 ms (it draws, and
-sends a heartbeat every 20 ms), script 20 ms."""
+sends a heartbeat every 20 ms), script and haptic device 20 ms."""
 
 ARM_REFUSAL_TEXT = {
     0: "",
@@ -56,9 +56,10 @@ def is_fresh(now_ns: int, limit_ns: int, sample: InputBlock) -> int:
     if sample.present[0] != 1 or age > limit_ns or age < -_FUTURE_NS:
         return 0
     for i in range(3):
-        if not (np.isfinite(sample.rate[i]) and np.isfinite(sample.target[i])):
+        wanted = sample.rate[i] + sample.target[i] + sample.velocity[i]
+        if not np.isfinite(wanted):
             return 0
-    return 1
+    return 1 if np.isfinite(sample.grip[0]) else 0
 
 
 @kernel

@@ -2,8 +2,9 @@
 
 | file       | kind    | writer                     | read by                     |
 |------------|---------|----------------------------|-----------------------------|
-| input-0..2 | mailbox | station, console, station  | control loop                |
+| input-0..3 | mailbox | station; 1 console         | control loop                |
 | wish       | mailbox | console                    | station's link thread       |
+| teleop     | mailbox | console                    | control loop                |
 | state      | mailbox | control loop               | console, link thread        |
 | statistics | mailbox | control loop               | console, station            |
 | health     | mailbox | station's link thread      | control loop, console       |
@@ -23,11 +24,13 @@ from app.messages import (
     EVENT_WORDS,
     INPUT_SHAPES,
     LINK_WISH_SHAPES,
+    TELEOP_WISH_SHAPES,
     InputBlock,
     LinkHealth,
     LinkWish,
     Source,
     StationState,
+    TeleopWish,
     health_shapes,
     state_shapes,
 )
@@ -119,6 +122,9 @@ class SessionBlocks:
         ]
         self.wish = Mailbox(
             folder / "wish", Layout(LinkWish, LINK_WISH_SHAPES), create=create
+        )
+        self.teleop = Mailbox(
+            folder / "teleop", Layout(TeleopWish, TELEOP_WISH_SHAPES), create=create
         )
         self.state_layout = Layout(StationState, state_shapes(model))
         self.state = Mailbox(folder / "state", self.state_layout, create=create)

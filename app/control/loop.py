@@ -20,13 +20,15 @@ from numba import types
 from numba.extending import intrinsic
 
 from app.clock import NS_PER_S
+from app.config.teleop import TeleopParameters
 from app.control.arming import SOURCE_AGE_LIMIT_NS
 from app.control.blocks import LoopStatistics, SessionBlocks
 from app.control.mailbox import fence, mailbox_read, mailbox_write, ring_push
 from app.control.tick import tick
 from app.control.tick_data import TickData, allocate_tick_data
 from app.errors import ModelError
-from app.messages import InputBlock, LinkHealth, StationState
+from app.messages import InputBlock, LinkHealth, StationState, TeleopWish
+from app.teleop.gains import Gains, gains_from
 from models.inverse import InverseData
 from models.numerics import IntArray, kernel
 from models.robot import RobotData, RobotModel
@@ -91,19 +93,17 @@ def run_loop(
     control_out: IntArray,
     timespec: IntArray,
     age_limit_ns: IntArray,
-    input0: IntArray,
-    input1: IntArray,
-    input2: IntArray,
+    gains: Gains,
+    input_words: tuple[IntArray, ...],
+    local_inputs: tuple[IntArray, ...],
+    samples: tuple[InputBlock, ...],
+    wish_words: IntArray,
+    local_wish: IntArray,
+    wish: TeleopWish,
     health_words: IntArray,
-    local0: IntArray,
-    local1: IntArray,
-    local2: IntArray,
     local_health: IntArray,
-    scratch: IntArray,
-    gamepad: InputBlock,
-    console: InputBlock,
-    script: InputBlock,
     health: LinkHealth,
+    scratch: IntArray,
     data: TickData,
     robot: RobotData,
     inverse: InverseData,
@@ -124,7 +124,7 @@ def run_loop(
 
     control_out is stop, newest grid point [ns] and, for `once`, the present time [ns].
 
-    Each `local` is read from its mailbox; the blocks named after it view its memory.
+    Each `local` is read from its mailbox; samples, wish and health view their memory.
     """
     due = control_out[1]
     if due == 0:
@@ -138,18 +138,18 @@ def run_loop(
             start = control_out[2]
         fence()  # others write control_out[0]: it must be read anew each time
         skipped = (start - due) // period_ns
-        mailbox_read(input0, scratch, local0)
-        mailbox_read(input1, scratch, local1)
-        mailbox_read(input2, scratch, local2)
+        for source in range(len(samples)):
+            mailbox_read(input_words[source], scratch, local_inputs[source])
+        mailbox_read(wish_words, scratch, local_wish)
         mailbox_read(health_words, scratch, local_health)
         tick(
             model,
+            gains,
             start,
             period_ns,
             age_limit_ns,
-            gamepad,
-            console,
-            script,
+            samples,
+            wish,
             health,
             data,
             robot,
@@ -196,49 +196,55 @@ def _lock_memory() -> None:
 class ControlLoop:
     """Owns the loop's thread and everything the tick changes."""
 
-    def __init__(self, model: RobotModel, blocks: SessionBlocks) -> None:
+    def __init__(
+        self,
+        model: RobotModel,
+        blocks: SessionBlocks,
+        teleop: TeleopParameters | None = None,
+    ) -> None:
         """Allocate all state; nothing runs yet.
 
         Args:
             model: the robot.
             blocks: shared blocks of the session, created.
+            teleop: the strategies' parameters, and the strategy to begin with; None:
+                the defaults.
         """
         self._blocks = blocks
         self._thread: threading.Thread | None = None
         self._control = np.zeros(3, dtype=np.int64)
         self._timespec = np.zeros(2, dtype=np.int64)
-        data, robot, inverse, work = allocate_tick_data(model)
-        inputs = blocks.inputs
-        biggest = max(inputs[0].local_words.size, blocks.health.local_words.size)
+        teleop = teleop or TeleopParameters()
+        data, robot, inverse, work = allocate_tick_data(model, teleop)
+        inputs, wish, health = blocks.inputs, blocks.teleop, blocks.health
+        biggest = max(inputs[0].local_words.size, health.local_words.size)
         self._fallback = not _has_nanosleep()
-        arguments: tuple[Any, ...] = (
-            model,
-            self._control,
-            self._timespec,
-            SOURCE_AGE_LIMIT_NS,
-            inputs[0].shared,
-            inputs[1].shared,
-            inputs[2].shared,
-            blocks.health.shared,
-            inputs[0].local_words.copy(),
-            inputs[1].local_words.copy(),
-            inputs[2].local_words.copy(),
-            blocks.health.local_words.copy(),
-            np.zeros(biggest, dtype=np.int64),
-        )
-        local_inputs = [
-            block.layout.view(words)
-            for block, words in zip(inputs, arguments[8:11], strict=True)
-        ]
+        local_inputs = tuple(block.local_words.copy() for block in inputs)
+        local_wish, local_health = wish.local_words.copy(), health.local_words.copy()
         state_words = np.zeros(blocks.state_layout.words, dtype=np.int64)
         state = blocks.state_layout.view(state_words)
         self.state = state
         self.state_words = state_words
         self.statistics = blocks.statistics.local
         self._arguments: tuple[Any, ...] = (
-            *arguments,
-            *local_inputs,
-            blocks.health.layout.view(arguments[11]),
+            model,
+            self._control,
+            self._timespec,
+            SOURCE_AGE_LIMIT_NS,
+            gains_from(teleop),
+            tuple(block.shared for block in inputs),
+            local_inputs,
+            tuple(
+                block.layout.view(words)
+                for block, words in zip(inputs, local_inputs, strict=True)
+            ),
+            wish.shared,
+            local_wish,
+            wish.layout.view(local_wish),
+            health.shared,
+            local_health,
+            health.layout.view(local_health),
+            np.zeros(biggest, dtype=np.int64),
             data,
             robot,
             inverse,

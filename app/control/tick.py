@@ -18,8 +18,23 @@ from app.control.arming import (
     handle_requests,
     is_fresh,
 )
+from app.control.coupling import (
+    couple,
+    hear,
+    let_go,
+    publish_coupling,
+    settle_surfaces,
+    take_wish,
+)
+from app.control.local_model import (
+    correct_model,
+    forget_model,
+    publish_model,
+    show_model,
+)
 from app.control.tick_data import TickData, tip_in_hull
-from app.messages import InputBlock, LinkHealth, StationState
+from app.messages import InputBlock, LinkHealth, StationState, TeleopWish
+from app.teleop.gains import Gains
 from app.teleop.predictive import move_target
 from models.inverse import InverseData, inverse_step
 from models.numerics import IntArray, kernel, kernel_part
@@ -76,12 +91,12 @@ def _settle(data: TickData, robot: RobotData) -> None:
 @kernel_part
 def tick(
     model: RobotModel,
+    gains: Gains,
     now_ns: int,
     period_ns: int,
     age_limit_ns: IntArray,
-    gamepad: InputBlock,
-    console: InputBlock,
-    script: InputBlock,
+    samples: tuple[InputBlock, ...],
+    wish: TeleopWish,
     health: LinkHealth,
     data: TickData,
     robot: RobotData,
@@ -93,12 +108,12 @@ def tick(
 
     Args:
         model: the robot.
+        gains: parameters of the strategies.
         now_ns: start of this tick [ns].
         period_ns: tick [ns].
-        age_limit_ns: (3,) greatest age of each source's sample [ns].
-        gamepad: newest sample of `Source.GAMEPAD`; likewise console and script.
-        console: newest sample of the console.
-        script: newest sample of a scripted operator.
+        age_limit_ns: greatest age of each source's sample [ns].
+        samples: newest of each `Source`.
+        wish: which strategy the console wants.
         health: newest knowledge of link and robot.
         data: arming, targets and commands, advanced in place.
         robot: the local model, advanced in place.
@@ -106,12 +121,11 @@ def tick(
         work: workspace of the dynamics.
         state_out: what is published.
     """
-    samples = (gamepad, console, script)
     limbs = model.tip_speed_limit.size
     period = period_ns * 1e-9
     # 1. who may be believed, and who holds a deadman
     any_deadman = 0
-    for source in range(3):
+    for source in range(len(samples)):
         sample = samples[source]
         fresh = is_fresh(now_ns, age_limit_ns[source], sample)
         state_out.source_fresh[source] = fresh
@@ -119,7 +133,7 @@ def tick(
         if fresh == 1 and sample.deadman[0] == 1:
             any_deadman = 1
     # 2. presses, then what the robot decided by itself
-    for source in range(3):
+    for source in range(len(samples)):
         handle_requests(
             model,
             now_ns,
@@ -131,16 +145,18 @@ def tick(
             data,
         )
     follow_robot(health, data)
+    take_wish(wish, data)
+    hear(health, data)
     # 3. who is in charge: the present one while it holds on, else the first that does
     holder = -1
-    for source in range(3):
+    for source in range(len(samples)):
         held = state_out.source_fresh[source] == 1 and samples[source].deadman[0] == 1
         if held and (holder < 0 or source == data.active[0]):
             holder = source
     if data.mode[0] != ARMED:
         holder = -1
     previous = data.selected[0]
-    for source in range(3):
+    for source in range(len(samples)):
         limb = samples[source].limb[0]
         if state_out.source_fresh[source] == 1 and 0 <= limb < limbs:
             if limb != data.limbs_seen[source] and holder < 0:
@@ -156,10 +172,16 @@ def tick(
                 data.target[limb, i] = data.tip[limb, i]
         data.rebase[0] = 1
     data.active[0] = holder
+    if changed or holder < 0:
+        let_go(data)
     # 4. strategy, inverse kinematics, reduced dynamics
     if data.mode[0] == ARMED:
         if holder >= 0:
             _steer(model, period, samples[holder], data)
+            if samples[holder].clutch[0] == 1:
+                let_go(data)
+            else:
+                couple(gains, now_ns, period, holder, samples[holder], data)
         for limb in range(limbs):
             start = model.limb_segment_start[limb]
             stop = model.limb_segment_start[limb + 1]
@@ -199,18 +221,24 @@ def tick(
     if data.settle[0] == 1:
         data.settle[0] = 0
         _settle(data, robot)
+        forget_model(data)
+    settle_surfaces(data.selected[0] if holder >= 0 else -1, data)
     frozen = robot_step(model, period, data.winch, robot, work)
     if frozen > 0 and data.mode[0] == ARMED:
         data.mode[0] = DISARMED
         data.refusal[0] = 5
+    show_model(now_ns, robot, data)
+    if data.mode[0] == ARMED and data.engaged[0] == 1:
+        correct_model(model, health, data)
     data.ticks[0] += 1
-    _publish(model, now_ns, data, robot, state_out)
+    _publish(model, now_ns, health, data, robot, state_out)
 
 
 @kernel
 def _publish(
     model: RobotModel,
     now_ns: int,
+    health: LinkHealth,
     data: TickData,
     robot: RobotData,
     state_out: StationState,
@@ -223,10 +251,9 @@ def _publish(
     state_out.arm_refusal[0] = data.refusal[0]
     state_out.active_source[0] = data.active[0]
     state_out.selected_limb[0] = data.selected[0]
+    publish_coupling(data, state_out)
+    publish_model(model, now_ns, health, data, state_out)
     for limb in range(model.tip_speed_limit.size):
-        tip_in_hull(
-            model, limb, robot.coordinates, data.poses, state_out.tip_model[limb]
-        )
         gap = 0.0
         for i in range(3):
             state_out.target_position[limb, i] = data.target[limb, i]
@@ -238,7 +265,6 @@ def _publish(
     for k in range(model.segment_length.size):
         for i in range(3):
             state_out.coordinates_commanded[k, i] = data.commanded[k, i]
-            state_out.coordinates_model[k, i] = robot.coordinates[k, i]
             state_out.rates_model[k, i] = robot.rates[k, i]
     for k in range(model.tendon_angle.size):
         state_out.servo_length_model[k] = robot.servo_length[k]

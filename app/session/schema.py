@@ -59,6 +59,39 @@ UNITS = {
     "tip_model": "m, hull frame",
     "servo_length_model": "m",
     "tension_model": "N",
+    "velocity": "m/s, hull frame",
+    "grip": "1 (0 open, 1 closed)",
+    "force_hand": "N, hull frame",
+    **{
+        f"{way}_{name}": unit
+        for way in ("sent", "heard")
+        for name, unit in (
+            ("position", "m, hull frame"),
+            ("velocity", "m/s, hull frame"),
+            ("force", "N, hull frame"),
+            ("wave", "W^0.5, hull frame"),
+            ("wave_integral", "W^0.5 s, hull frame"),
+            ("energy", "J"),
+        )
+    },
+    "port_energy": "J",
+    "injected_energy": "J",
+    "mismatch": "m",
+    "tube": "m",
+    **{
+        f"{surface}_{name}": unit
+        for surface in ("surface", "report")
+        for name, unit in (
+            ("point", "m, hull frame"),
+            ("normal", "1, hull frame"),
+            ("radius", "m"),
+            ("stiffness", "N/m^n, n the exponent"),
+        )
+    },
+    "report_damping": "N s/m (times 1/m^n where n is not 1)",
+    "report_exponent": "1",
+    "report_confidence": "1",
+    "contact_force": "N, hull frame",
     "confirmed_coordinates": "rad, rad, m",
     "confirmed_tension": "N",
     "loss_down": "1",
@@ -205,6 +238,8 @@ SCHEMAS: dict[str, Schema] = {
             "disarm_count": _INT,
             "estop_count": _INT,
             "estop_reset_count": _INT,
+            "velocity": _REALS,
+            "grip": _REAL,
         },
         "Frame": {
             "sent_ns": _INT,

@@ -31,9 +31,7 @@ def drive_headless(
     seed: int,
     log: Path,
     name: str | None,
-    mismatch: dict[str, float],
-    rig: str | None = None,
-    virtual: bool = False,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Start the processes, drive, stop them, and return the station's summary.
 
@@ -50,9 +48,7 @@ def drive_headless(
         operator=operator,
         seed=seed,
         log=log.absolute(),
-        mismatch=mismatch,
-        rig=rig,
-        virtual=virtual,
+        **settings,
     )
     supervisor = Supervisor(session)
     stop = StopFlag()

@@ -15,6 +15,7 @@ from app.clock import MonotonicClock
 from app.config.link import load_link
 from app.config.loader import find_asset
 from app.config.robot import build_robot_model, load_robot
+from app.config.teleop import TeleopParameters
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
@@ -53,6 +54,8 @@ def session_metadata(session: Session) -> dict[str, str]:
         "robot": session.robot,
         "link": session.link,
         "operator": session.operator,
+        "scene": session.scene,
+        "strategy": session.strategy,
         "seed": str(session.seed),
         "mismatch": " ".join(f"{k}={v:g}" for k, v in sorted(session.mismatch.items())),
     }
@@ -90,7 +93,8 @@ class Station:
         self._clock = MonotonicClock()
         self._events_lock = threading.Lock()
         self.blocks = SessionBlocks(session.folder, model, create=True)
-        self.loop = ControlLoop(model, self.blocks)
+        teleop = TeleopParameters(strategy=session.strategy)
+        self.loop = ControlLoop(model, self.blocks, teleop)
         self.summary = DriveSummary(model, self._clock.now_ns())
         self._waiting: list[Event] = []
         self._told_failure = ""

@@ -17,6 +17,7 @@ import platformdirs
 from pydantic import Field, ValidationError
 
 from app.config.loader import Parameters
+from app.config.teleop import StrategyName
 from app.errors import ConfigError, ProcessError
 
 __all__ = [
@@ -60,6 +61,12 @@ class Session(Parameters):
     """Rig of real actuators that the robot's process drives; None: it simulates."""
     virtual: bool = False
     """That rig's devices are the shipped virtual ones."""
+    scene: str = "open-water"
+    """What stands around the simulated robot."""
+    strategy: StrategyName = "model-mediated"
+    """How hand and tip are joined at first."""
+    haptic: str | None = None
+    """Haptic device in the operator's hand; None: none."""
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ _SOURCE_WORDS = {
     Source.GAMEPAD: "the gamepad",
     Source.CONSOLE: "the console",
     Source.SCRIPT: "the scripted operator",
+    Source.HAPTIC: "the haptic device",
 }
 
 

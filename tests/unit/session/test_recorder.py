@@ -79,7 +79,7 @@ def test_input(decoded: dict[str, list[tuple[int, Any]]]) -> None:
     assert content.source == Source.GAMEPAD
     for name in OperatorInput.__dataclass_fields__:
         got, wanted = getattr(content, name), getattr(samples.SAMPLE, name)
-        assert (tuple(got) if name in ("rate", "target") else got) == wanted, name
+        assert (tuple(got) if isinstance(wanted, tuple) else got) == wanted, name
 
 
 def test_frames_are_timed_at_the_station(
@@ -224,5 +224,5 @@ def test_writing_after_the_end_is_refused(tmp_path: Path) -> None:
 def test_rows_of_another_layout_are_refused(tmp_path: Path) -> None:
     with Recorder(tmp_path / "bad.mcap", {}) as recorder:
         description = samples.STATES.describe()[:-1]
-        with pytest.raises(LogError, match="fault"):
+        with pytest.raises(LogError, match=samples.STATES.describe()[-1][0]):
             recorder.write_states(samples.state_rows(1), description)

@@ -1,0 +1,213 @@
+"""How the tick joins the operator's hand to the limb that is driven.
+
+    newest of the robot -> Signal, surface reports -> the hand's proxy -> master half
+    -> force to the hand, signal to the robot
+
+The hand's proxy is where the hand is in the robot's frame and scale: with an absolute
+device that place itself, else the tip target that the stick moves.
+"""
+
+from app.control.tick_data import TickData
+from app.messages import InputBlock, LinkHealth, Source, StationState, TeleopWish
+from app.teleop.gains import Gains
+from app.teleop.master import master_step, reset_master
+from app.teleop.passivity import power
+from app.teleop.strategy import Strategy
+from models.environment_table import surface_of
+from models.environment_update import update_surface
+from models.numerics import kernel, kernel_part
+
+__all__ = [
+    "couple",
+    "hear",
+    "let_go",
+    "publish_coupling",
+    "settle_surfaces",
+    "take_wish",
+]
+
+_STRATEGIES = len(Strategy)
+_TARGET = 2  # of InputMode
+_HAPTIC = int(Source.HAPTIC)  # alone measures the hand's velocity
+_FOLLOW_S = 0.005  # time constant of the velocity that is taken from positions
+
+
+@kernel
+def take_wish(wish: TeleopWish, data: TickData) -> None:
+    """Change the strategy where the console wants another.
+
+    Args:
+        wish: newest of the console; a strategy that there is not is ignored.
+        data: of the tick.
+    """
+    if wish.revision[0] == data.wished[0]:
+        return
+    data.wished[0] = wish.revision[0]
+    if 0 <= wish.strategy[0] < _STRATEGIES:
+        data.strategy[0] = wish.strategy[0]
+
+
+@kernel
+def hear(health: LinkHealth, data: TickData) -> None:
+    """Take over what the robot has told since the last tick.
+
+    Args:
+        health: newest knowledge of the robot.
+        data: of the tick; its heard signal and the reports of all surfaces.
+    """
+    heard = data.heard
+    heard.fresh[0] = 0
+    if health.heard_limb[0] != data.selected[0]:
+        heard.time_ns[0] = 0
+    elif health.heard_time_ns[0] != heard.time_ns[0]:
+        heard.fresh[0] = 1
+        heard.time_ns[0] = health.heard_time_ns[0]
+        heard.strategy[0] = health.heard_strategy[0]
+        heard.engagement[0] = health.heard_engagement[0]
+        heard.energy[0] = health.heard_energy[0]
+        for i in range(3):
+            heard.position[i] = health.heard_position[i]
+            heard.velocity[i] = health.heard_velocity[i]
+            heard.force[i] = health.heard_force[i]
+            heard.wave[i] = health.heard_wave[i]
+            heard.wave_integral[i] = health.heard_wave_integral[i]
+    report = data.surfaces.heard
+    for limb in range(data.grip.size):
+        if health.report_number[limb] == report.number[limb]:
+            continue
+        report.number[limb] = health.report_number[limb]
+        report.status[limb] = health.report_status[limb]
+        report.kind[limb] = health.report_kind[limb]
+        report.estimated_ns[limb] = health.report_estimated_ns[limb]
+        report.radius[limb] = health.report_radius[limb]
+        report.stiffness[limb] = health.report_stiffness[limb]
+        report.damping[limb] = health.report_damping[limb]
+        report.exponent[limb] = health.report_exponent[limb]
+        report.confidence[limb] = health.report_confidence[limb]
+        for i in range(3):
+            report.point[limb, i] = health.report_point[limb, i]
+            report.normal[limb, i] = health.report_normal[limb, i]
+
+
+@kernel
+def let_go(data: TickData) -> None:
+    """Show the hand no force: nobody is in charge, or the limb has changed.
+
+    Args:
+        data: of the tick.
+    """
+    reset_master(data.master)
+    data.sent.time_ns[0] = 0
+    for i in range(3):
+        data.hand[i] = data.target[data.selected[0], i]
+        data.hand_velocity[i] = 0.0
+        data.force[i] = 0.0
+        data.sent.force[i] = 0.0
+        data.sent.velocity[i] = 0.0
+
+
+@kernel
+def _move_hand(period: float, source: int, sample: InputBlock, data: TickData) -> None:
+    """Advance the hand's proxy to where the operator is now."""
+    limb = data.selected[0]
+    share = period / (_FOLLOW_S + period)
+    for i in range(3):
+        place = data.target[limb, i]
+        if sample.mode[0] == _TARGET:
+            place = sample.target[i] + data.offset[i]
+        speed = (place - data.hand[i]) / period
+        if source == _HAPTIC:
+            data.hand_velocity[i] = sample.velocity[i]
+        else:
+            data.hand_velocity[i] += share * (speed - data.hand_velocity[i])
+        data.hand[i] = place
+
+
+@kernel_part
+def couple(
+    gains: Gains,
+    now_ns: int,
+    period: float,
+    source: int,
+    sample: InputBlock,
+    data: TickData,
+) -> None:
+    """Run the master half of the limb that is driven, and what others touch.
+
+    Args:
+        gains: parameters of the strategies.
+        now_ns: start of the tick [ns].
+        period: tick [s].
+        source: `Source` in charge.
+        sample: its newest.
+        data: of the tick.
+    """
+    driven = data.selected[0]
+    if sample.grip[0] != data.grips_seen[source]:  # it was let go or closed just now
+        data.grips_seen[source] = sample.grip[0]
+        data.grip[driven] = min(max(sample.grip[0], 0.0), 1.0)
+    _move_hand(period, source, sample, data)
+    master_step(
+        data.strategy[0],
+        gains,
+        period,
+        data.hand,
+        data.hand_velocity,
+        data.heard,
+        surface_of(data.surfaces, driven),
+        data.master,
+        data.force,
+        data.sent,
+    )
+    data.sent.time_ns[0] = now_ns
+    data.port[driven, 0] += power(data.force, data.hand_velocity) * period
+    data.port[driven, 1] = min(data.port[driven, 1], data.port[driven, 0])
+
+
+@kernel
+def settle_surfaces(driven: int, data: TickData) -> None:
+    """Let the surfaces of limbs that no hand drives follow the robot's reports.
+
+    Args:
+        driven: limb whose surface the master half moves; -1 = none.
+        data: of the tick.
+    """
+    for limb in range(data.grip.size):
+        if limb != driven:
+            update_surface(data.tip[limb], surface_of(data.surfaces, limb))
+
+
+@kernel
+def publish_coupling(data: TickData, state_out: StationState) -> None:
+    """Copy what the others may see of the coupling.
+
+    Args:
+        data: of the tick.
+        state_out: what is published.
+    """
+    sent = data.sent
+    state_out.strategy[0] = data.strategy[0]
+    state_out.sent_time_ns[0] = sent.time_ns[0]
+    state_out.sent_engagement[0] = sent.engagement[0]
+    state_out.sent_energy[0] = sent.energy[0]
+    for i in range(3):
+        state_out.force_hand[i] = data.force[i]
+        state_out.sent_position[i] = sent.position[i]
+        state_out.sent_velocity[i] = sent.velocity[i]
+        state_out.sent_force[i] = sent.force[i]
+        state_out.sent_wave[i] = sent.wave[i]
+        state_out.sent_wave_integral[i] = sent.wave_integral[i]
+    surfaces = data.surfaces
+    for limb in range(data.grip.size):
+        state_out.grip[limb] = data.grip[limb]
+        state_out.port_energy[limb] = data.port[limb, 0]
+        state_out.injected_energy[limb] = max(0.0, -data.port[limb, 1])
+        state_out.surface_known[limb] = surfaces.known[limb]
+        state_out.surface_kind[limb] = surfaces.kind[limb]
+        state_out.surface_status[limb] = surfaces.heard.status[limb]
+        state_out.surface_estimated_ns[limb] = surfaces.heard.estimated_ns[limb]
+        state_out.surface_radius[limb] = surfaces.radius[limb]
+        state_out.surface_stiffness[limb] = surfaces.stiffness[limb]
+        for i in range(3):
+            state_out.surface_point[limb, i] = surfaces.point[limb, i]
+            state_out.surface_normal[limb, i] = surfaces.normal[limb, i]
