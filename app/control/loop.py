@@ -224,6 +224,8 @@ class ControlLoop:
         state_words = np.zeros(blocks.state_layout.words, dtype=np.int64)
         state = blocks.state_layout.view(state_words)
         self.state = state
+        self.uncorrected = robot.coordinates
+        """(S, 3) pose of the local model without what telemetry corrects; a view."""
         self.state_words = state_words
         self.statistics = blocks.statistics.local
         self._arguments: tuple[Any, ...] = (

@@ -1,0 +1,99 @@
+"""The local model drawn where the robot is: correction by late telemetry."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.clock import NS_PER_MS
+from app.messages import RobotState, Source
+from tests.unit.control.bench import MODEL, Bench
+
+BENT = np.array([0.1, -0.05, 0.0])  # rad, rad, m: how the robot differs
+DELAY_NS = 400 * NS_PER_MS
+TICKS_PER_TELEMETRY = 100
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    bench = Bench(tmp_path)
+    bench.arm()
+    bench.drive(rate=(0.0, 0.3, 0.0))
+    return bench
+
+
+def follow(bench: Bench, seconds: float, bent: np.ndarray) -> None:
+    """Let a robot that is bent otherwise answer `DELAY_NS` late, at 10 Hz.
+
+    What it measures is what the uncorrected model had under the same command.
+    """
+    health = bench.blocks.health.local
+    past: list[tuple[int, np.ndarray]] = []
+    for tick in range(round(seconds * 1000)):
+        bench.run(1)
+        past.append((bench.now_ns, bench.loop.uncorrected.copy()))
+        if tick % TICKS_PER_TELEMETRY or len(past) < 400:
+            continue
+        time_ns, pose = past[-400]
+        health.confirmed_command_ns[:] = time_ns
+        health.confirmed_generated_ns[:] = time_ns + DELAY_NS // 2
+        health.confirmed_coordinates[:] = pose
+        health.confirmed_coordinates[0] += bent
+        bench.blocks.health.publish()
+
+
+def test_the_model_is_drawn_where_the_robot_is(bench: Bench) -> None:
+    bench.obeys = False
+    bench.hear(RobotState.ACTIVE)
+    follow(bench, 5.0, BENT)
+    offset = bench.state.coordinates_model - bench.loop.uncorrected
+    np.testing.assert_allclose(offset[0], BENT, atol=1e-3)
+    np.testing.assert_allclose(offset[1:], 0.0, atol=1e-9)
+
+
+def test_a_robot_as_modelled_is_left_alone(bench: Bench) -> None:
+    bench.obeys = False
+    bench.hear(RobotState.ACTIVE)
+    follow(bench, 3.0, np.zeros(3))
+    np.testing.assert_allclose(
+        bench.state.coordinates_model, bench.loop.uncorrected, atol=1e-12
+    )
+    assert bench.state.mismatch.max() < 1e-9
+    assert not bench.state.unexplained.any()
+    assert np.isfinite(bench.state.tube[0])
+
+
+def test_what_the_model_does_not_explain_raises_the_alarm(bench: Bench) -> None:
+    bench.obeys = False
+    bench.hear(RobotState.ACTIVE)
+    for turn in range(3):
+        follow(bench, 1.0, 4.0 * (-1.0) ** turn * BENT)
+    assert bench.state.unexplained[0] == 1
+    assert bench.state.mismatch[0] > 0.02
+    assert not bench.state.unexplained[1:].any()
+
+
+def test_the_correction_moves_no_command(bench: Bench) -> None:
+    bench.obeys = False
+    bench.hear(RobotState.ACTIVE)
+    bench.say(Source.GAMEPAD, rate=(0.0, 0.0, 0.0))
+    bench.run(300)
+    before = bench.state.coordinates_commanded.copy()
+    follow(bench, 2.0, BENT)
+    np.testing.assert_allclose(
+        bench.state.coordinates_commanded, before, rtol=0.0, atol=1e-15
+    )
+
+
+def test_a_new_arming_begins_without_an_offset(bench: Bench) -> None:
+    bench.obeys = False
+    bench.hear(RobotState.ACTIVE)
+    follow(bench, 3.0, BENT)
+    bench.obeys = True
+    bench.say(Source.GAMEPAD, deadman=False)
+    bench.press(Source.GAMEPAD, "disarm")
+    bench.press(Source.GAMEPAD, "arm")
+    np.testing.assert_allclose(
+        bench.state.coordinates_model, bench.loop.uncorrected, atol=1e-12
+    )
+    assert bench.state.coordinates_model.shape == MODEL.rest_coordinates.shape
