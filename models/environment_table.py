@@ -80,6 +80,7 @@ def surface_of(surfaces: LocalSurface, limb: int) -> LocalSurface:
         damping=surfaces.damping[only],
         exponent=surfaces.exponent[only],
         aim=surfaces.aim[only],
+        gap=surfaces.gap[only],
         device_damping=surfaces.device_damping[only],
         period=surfaces.period[only],
     )
