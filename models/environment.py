@@ -58,6 +58,9 @@ class LocalSurface(NamedTuple):
     """(1,) [N s/m^(m+1)]."""
     exponent: FloatArray
     """(1,) n."""
+    gap: FloatArray
+    """(1,) how far outside of the rendered surface the reported one is taken to be for
+    the robot's sake (`models.environment_proxy`) [m]."""
     aim: FloatArray
     """(1,) stiffness towards which it moves in contact, for its present exponent."""
     device_damping: FloatArray
@@ -95,6 +98,7 @@ def allocate_surface(
         stiffness=np.zeros(1),
         damping=np.zeros(1),
         exponent=np.ones(1),
+        gap=np.zeros(1),
         aim=np.zeros(1),
         device_damping=np.array([device_damping]),
         period=np.array([period]),

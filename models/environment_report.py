@@ -67,10 +67,19 @@ class SurfaceReport(NamedTuple):
 
 def allocate_report() -> SurfaceReport:
     """Make a report that tells of nothing."""
-    integers = [np.zeros(1, dtype=np.int64) for _ in range(4)]
-    scalars = [np.zeros(1) for _ in range(5)]
-    scalars[3][0] = 1.0
-    return SurfaceReport(*integers, np.zeros(3), np.array([0.0, 0.0, 1.0]), *scalars)
+    return SurfaceReport(
+        number=np.zeros(1, dtype=np.int64),
+        status=np.zeros(1, dtype=np.int64),
+        kind=np.zeros(1, dtype=np.int64),
+        estimated_ns=np.zeros(1, dtype=np.int64),
+        point=np.zeros(3),
+        normal=np.array([0.0, 0.0, 1.0]),
+        radius=np.zeros(1),
+        stiffness=np.zeros(1),
+        damping=np.zeros(1),
+        exponent=np.ones(1),
+        confidence=np.zeros(1),
+    )
 
 
 @kernel

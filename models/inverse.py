@@ -36,7 +36,7 @@ from models.constrained_step import (
 )
 from models.limb import limb_tip_jacobian
 from models.material import segment_material
-from models.numerics import FloatArray, cholesky_solve, kernel
+from models.numerics import FloatArray, called_kernel, cholesky_solve, kernel
 from models.robot import RobotModel
 
 __all__ = [
@@ -123,7 +123,7 @@ def _status(
     return status
 
 
-@kernel
+@called_kernel
 def inverse_step(
     model: RobotModel,
     limb: int,

@@ -55,7 +55,7 @@ class MismatchData(NamedTuple):
     """How long the error has been too large [s]."""
     alarm: IntArray
     """1: the model does not explain the robot."""
-    count: IntArray
+    count: IntArray  # type: ignore[assignment]  # hides tuple.count
     """Measurements so far."""
 
 

@@ -20,7 +20,7 @@ a mode of frequency ω is ω h / 2: 0.3 % of critical at 1 Hz and 1 ms.
 import numpy as np
 
 from models.cable import cable_terms, solve_step
-from models.numerics import FloatArray, kernel
+from models.numerics import FloatArray, called_kernel, inner_kernel, kernel
 from models.robot import RobotData, RobotModel
 from models.tendon import tendon_lengths
 from models.tree_motion import tree_motion
@@ -33,6 +33,11 @@ __all__ = [
     "FAULT_NOT_FINITE",
     "RodWork",
     "allocate_rod_work",
+    "hold_frozen_limb",
+    "limb_cables",
+    "limb_step",
+    "limb_system",
+    "load_tips",
     "reset_robot_data",
     "robot_energy",
     "robot_step",
@@ -42,18 +47,29 @@ FAULT_NONE = 0
 FAULT_NOT_FINITE = 1
 
 
-@kernel
-def _load_tips(model: RobotModel, data: RobotData) -> None:
-    """Hand the tips' wrenches to the tree."""
+@inner_kernel
+def load_tips(model: RobotModel, data: RobotData) -> None:
+    """Hand the tips' wrenches to the tree.
+
+    Args:
+        model: the robot.
+        data: its tip wrenches go to its tree.
+    """
     for limb in range(model.tip_speed_limit.size):
         tip = model.limb_segment_start[limb + 1] - 1
         for j in range(6):
             data.tree.wrench[tip, j] = data.tip_wrench[limb, j]
 
 
-@kernel
-def _limb_system(model: RobotModel, limb: int, work: RodWork) -> None:
-    """Take one limb's block out of the tree's matrix and load."""
+@inner_kernel
+def limb_system(model: RobotModel, limb: int, work: RodWork) -> None:
+    """Take one limb's block out of the tree's matrix and load.
+
+    Args:
+        model: the robot.
+        limb: index of the limb.
+        work: its tree's go to `matrix` and `load`.
+    """
     start = 3 * model.limb_segment_start[limb]
     for i in range(3 * model.limb_segment_start[limb + 1] - start):
         work.load[i] = work.tree.load[start + i]
@@ -61,26 +77,39 @@ def _limb_system(model: RobotModel, limb: int, work: RodWork) -> None:
             work.matrix[i, j] = work.tree.matrix[start + i, start + j]
 
 
-@kernel
-def _limb_step(
+@inner_kernel
+def limb_cables(
     model: RobotModel,
     limb: int,
+    size: int,
     period: float,
     winch_target: FloatArray,
     data: RobotData,
     work: RodWork,
 ) -> int:
-    """Advance one limb; its Data is written only where the result is finite."""
+    """Solve one limb's step with its cables; nothing of it is taken over yet.
+
+    Args:
+        model: the robot.
+        limb: index of the limb.
+        size: its coordinates, and what else `matrix` and `load` hold behind them.
+        period: time step [s].
+        winch_target: (T,) wanted paid-out lengths [m].
+        data: state.
+        work: `matrix` and `load` of the limb; gets `velocity_change`, `servo_length`,
+            `tendon_tension`, `tendon_state`, and in `system` the factor.
+
+    Returns:
+        A `FAULT_…` code.
+    """
     first = model.limb_segment_start[limb]
     last = model.limb_segment_start[limb + 1]
-    tendon = model.limb_tendon_start[limb]
-    tendons = model.limb_tendon_start[limb + 1] - tendon
+    tendons = model.limb_tendon_start[limb + 1] - model.limb_tendon_start[limb]
     coordinates = data.coordinates[first:last]
     rates = data.rates[first:last]
-    _limb_system(model, limb, work)
     tendon_lengths(model, limb, coordinates, work.tendon_length, work.tendon_jacobian)
     cable_terms(model, limb, rates, winch_target, data.servo_length, period, work)
-    if solve_step(3 * (last - first), tendons, period, work) != 0:
+    if solve_step(size, tendons, period, work) != 0:
         return FAULT_NOT_FINITE
     total = 0.0
     for k in range(last - first):
@@ -91,6 +120,42 @@ def _limb_step(
         total += abs(work.servo_length[i]) + abs(work.tendon_tension[i])
     if not total < np.inf:
         return FAULT_NOT_FINITE
+    return FAULT_NONE
+
+
+@inner_kernel
+def limb_step(
+    model: RobotModel,
+    limb: int,
+    period: float,
+    winch_target: FloatArray,
+    data: RobotData,
+    work: RodWork,
+) -> int:
+    """Advance one limb; its Data is written only where the result is finite.
+
+    Args:
+        model: the robot.
+        limb: index of the limb.
+        period: time step [s].
+        winch_target: (T,) wanted paid-out lengths [m].
+        data: state, advanced in place.
+        work: load and matrix of the whole tree.
+
+    Returns:
+        A `FAULT_…` code.
+    """
+    first = model.limb_segment_start[limb]
+    last = model.limb_segment_start[limb + 1]
+    tendon = model.limb_tendon_start[limb]
+    tendons = model.limb_tendon_start[limb + 1] - tendon
+    limb_system(model, limb, work)
+    size = 3 * (last - first)
+    status = limb_cables(model, limb, size, period, winch_target, data, work)
+    if status != FAULT_NONE:
+        return int(status)
+    coordinates = data.coordinates[first:last]
+    rates = data.rates[first:last]
     for k in range(last - first):
         for j in range(3):
             rates[k, j] += work.velocity_change[3 * k + j]
@@ -104,7 +169,28 @@ def _limb_step(
     return FAULT_NONE
 
 
-@kernel
+@inner_kernel
+def hold_frozen_limb(
+    model: RobotModel, limb: int, work: RodWork, data: RobotData
+) -> None:
+    """Put a frozen limb back to its last finite state, still.
+
+    Args:
+        model: the robot.
+        limb: index of the limb.
+        work: holds that state.
+        data: gets it.
+    """
+    for k in range(model.limb_segment_start[limb], model.limb_segment_start[limb + 1]):
+        for j in range(3):
+            data.coordinates[k, j] = work.kept_coordinates[k, j]
+            data.rates[k, j] = 0.0
+    for t in range(model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]):
+        data.servo_length[t] = work.kept_servo[t]
+        data.tension[t] = work.kept_tension[t]
+
+
+@called_kernel
 def robot_step(
     model: RobotModel,
     period: float,
@@ -129,28 +215,15 @@ def robot_step(
         Number of frozen limbs.
     """
     frozen = 0
-    _load_tips(model, data)
+    load_tips(model, data)
     tree_motion(model.tree, period, data.tree, work.tree)
     add_elastic(model.tree, period, data.tree, work.tree)
     for limb in range(model.tip_speed_limit.size):
         if data.status[limb] == FAULT_NONE:
-            data.status[limb] = _limb_step(
-                model, limb, period, winch_target, data, work
-            )
-        if data.status[limb] == FAULT_NONE:
-            continue
-        frozen += 1
-        for k in range(
-            model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
-        ):
-            for j in range(3):
-                data.coordinates[k, j] = work.kept_coordinates[k, j]
-                data.rates[k, j] = 0.0
-        for t in range(
-            model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]
-        ):
-            data.servo_length[t] = work.kept_servo[t]
-            data.tension[t] = work.kept_tension[t]
+            data.status[limb] = limb_step(model, limb, period, winch_target, data, work)
+        if data.status[limb] != FAULT_NONE:
+            frozen += 1
+            hold_frozen_limb(model, limb, work, data)
     return frozen
 
 

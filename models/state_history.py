@@ -39,7 +39,7 @@ class StateHistoryData(NamedTuple):
     """(n,) sum of the corrections so far."""
     following: IntArray
     """(1,) row that is written next."""
-    count: IntArray
+    filled: IntArray
     """(1,) rows that are filled."""
 
 
@@ -68,7 +68,7 @@ def allocate_history(
         rows=np.zeros((rows, coordinates)),
         offset=np.zeros(coordinates),
         following=np.zeros(1, dtype=np.int64),
-        count=np.zeros(1, dtype=np.int64),
+        filled=np.zeros(1, dtype=np.int64),
     )
 
 
@@ -80,7 +80,7 @@ def clear_history(data: StateHistoryData) -> None:
         data: the history.
     """
     data.following[0] = 0
-    data.count[0] = 0
+    data.filled[0] = 0
     for i in range(data.offset.shape[0]):
         data.offset[i] = 0.0
 
@@ -96,13 +96,13 @@ def push_state(time: IntArray, state: FloatArray, data: StateHistoryData) -> Non
     """
     rows = data.times.shape[0]
     at = data.following[0]
-    if data.count[0] > 0 and time[0] <= data.times[(at - 1) % rows]:
+    if data.filled[0] > 0 and time[0] <= data.times[(at - 1) % rows]:
         return
     data.times[at] = time[0]
     for i in range(data.offset.shape[0]):
         data.rows[at, i] = state[i] - data.offset[i]
     data.following[0] = (at + 1) % rows
-    data.count[0] = min(data.count[0] + 1, rows)
+    data.filled[0] = min(data.filled[0] + 1, rows)
 
 
 @kernel
@@ -118,7 +118,7 @@ def state_at(time: IntArray, data: StateHistoryData, state_out: FloatArray) -> i
         1, or 0 where the time is before the first state or after the last.
     """
     rows = data.times.shape[0]
-    count = data.count[0]
+    count = data.filled[0]
     if count == 0:
         return 0
     first = (data.following[0] - count) % rows
@@ -145,7 +145,7 @@ def _last_until(time_ns: int, first: int, data: StateHistoryData) -> int:
     """How far after the first the last state is that is not later than a time."""
     rows = data.times.shape[0]
     low = 0
-    high = data.count[0] - 1
+    high = data.filled[0] - 1
     while low < high:
         middle = (low + high + 1) // 2
         if data.times[(first + middle) % rows] <= time_ns:

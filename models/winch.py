@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from models.material import segment_material
-from models.numerics import FloatArray, cholesky_solve, kernel
+from models.numerics import FloatArray, called_kernel, cholesky_solve, kernel
 from models.robot import RobotModel
 from models.tendon import tendon_lengths
 from models.weight import limb_weight_load
@@ -233,7 +233,7 @@ def _segment_tensions(
             work.load[j] -= jacobian[i, j] * work.quad_value[r]
 
 
-@kernel
+@called_kernel
 def winch_lengths(
     model: RobotModel,
     limb: int,

@@ -11,7 +11,6 @@ from rich.table import Table
 from app.cli.options import (
     DEFAULT_LINK,
     DEFAULT_ROBOT,
-    DEFAULT_SCENE,
     DEFAULT_STRATEGY,
     Keys,
     Link,
@@ -22,6 +21,7 @@ from app.cli.options import (
     Scene,
     Seed,
     Strategy,
+    Task,
     Virtual,
     application,
     err,
@@ -42,7 +42,9 @@ def console(
     link: Link = DEFAULT_LINK,
     operator: Annotated[
         str,
-        typer.Option(help="gamepad, or a scripted operator: line, circle; or none."),
+        typer.Option(
+            help="gamepad, or a scripted operator (see `limblink tasks`); or none."
+        ),
     ] = "gamepad",
     seed: Seed = 0,
     log: Log = None,
@@ -60,7 +62,8 @@ def console(
     keys: Keys = None,
     rig: Rig = None,
     virtual: Virtual = False,
-    scene: Scene = DEFAULT_SCENE,
+    scene: Scene = None,
+    task: Task = None,
     strategy: Strategy = DEFAULT_STRATEGY,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.")
@@ -113,6 +116,7 @@ def console(
             "rig": rig,
             "virtual": virtual,
             "scene": scene,
+            "task": task,
             "strategy": strategy,
         },
     )
@@ -216,7 +220,11 @@ def drive(
     robot: Robot = DEFAULT_ROBOT,
     link: Link = DEFAULT_LINK,
     operator: Annotated[
-        str, typer.Option(help="line, circle, gamepad or virtual-gamepad.")
+        str,
+        typer.Option(
+            help="A scripted operator (see `limblink tasks`), gamepad or "
+            "virtual-gamepad."
+        ),
     ] = "circle",
     seconds: Annotated[
         float, typer.Option(min=0.5, help="Length of the drive.")
@@ -239,7 +247,8 @@ def drive(
     mismatch: Mismatch = None,
     rig: Rig = None,
     virtual: Virtual = False,
-    scene: Scene = DEFAULT_SCENE,
+    scene: Scene = None,
+    task: Task = None,
     strategy: Strategy = DEFAULT_STRATEGY,
 ) -> None:
     """Drive for a while with a scripted operator or a gamepad, and sum it up.
@@ -250,11 +259,14 @@ def drive(
 
       limblink drive --headless --clock virtual --seed 7 --log run.mcap
 
+      limblink drive --headless --clock virtual --operator presser --task press
+
       limblink drive --headless --rig silver2-modbus --virtual --link acoustic-hs
     """
     from app.station.children import make_mismatch, parse_mismatch
     from app.station.drive import drive_headless
     from app.station.session import default_log_path
+    from app.teleop.strategy import strategy_named
 
     if clock not in ("monotonic", "virtual"):
         raise ConfigError(
@@ -272,6 +284,7 @@ def drive(
         "rig": rig,
         "virtual": virtual,
         "scene": scene,
+        "task": task,
         "strategy": strategy,
     }
     if not headless:
@@ -283,9 +296,20 @@ def drive(
 
     warm_up(err)
     if clock == "virtual":
-        from app.study.trial import run_trial
+        from app.config.teleop import TeleopParameters
+        from app.study.trial import TrialSetup, run_trial
 
-        summary = run_trial(robot, link, operator, seconds, seed, path, factors)
+        setup = TrialSetup(
+            robot,
+            link,
+            operator,
+            scene,
+            task,
+            teleop=TeleopParameters(strategy=strategy_named(strategy).short),
+            mismatch=make_mismatch(factors),
+            seed=seed,
+        )
+        summary = run_trial(setup, seconds, path)
     else:
         summary = drive_headless(
             err,

@@ -9,7 +9,6 @@ from rich.console import Console
 __all__ = [
     "DEFAULT_LINK",
     "DEFAULT_ROBOT",
-    "DEFAULT_SCENE",
     "DEFAULT_STRATEGY",
     "Keys",
     "Link",
@@ -20,6 +19,7 @@ __all__ = [
     "Scene",
     "Seed",
     "Strategy",
+    "Task",
     "Virtual",
     "application",
     "err",
@@ -64,10 +64,17 @@ Keys = Annotated[
 ]
 
 Scene = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="What stands around the simulated robot: a shipped name "
-        "(see `limblink scenes`) or a TOML."
+        help="What stands around the simulated robot: a shipped name (see `limblink "
+        "scenes`) or a TOML; else the task's scene, or open water."
+    ),
+]
+Task = Annotated[
+    str | None,
+    typer.Option(
+        help="What a scripted operator does: a shipped name (see `limblink tasks`) or "
+        "a TOML."
     ),
 ]
 Strategy = Annotated[
@@ -83,5 +90,4 @@ Mismatch = Annotated[
 
 DEFAULT_ROBOT = "ursula"
 DEFAULT_LINK = "optical-rov"
-DEFAULT_SCENE = "open-water"
 DEFAULT_STRATEGY = "model-mediated"

@@ -4,26 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.config.teleop import TeleopParameters
 from app.messages import Source
-from app.teleop.halves import MasterData, allocate_master
-from app.teleop.signals import Signal, allocate_signal
-from app.teleop.strategy import strategy_named
-from models.environment import LocalSurface
-from models.environment_table import allocate_surfaces
 from models.inverse import InverseData, allocate_inverse_data
 from models.limb import limb_poses
-from models.mismatch import MismatchData, MismatchModel, build_mismatch
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.rod import RodWork, allocate_rod_work, reset_robot_data
-from models.state_history import StateHistoryData, allocate_history
 
 __all__ = ["TickData", "allocate_tick_data", "tip_in_hull"]
-
-_HISTORY_S = 12.0  # more than the slowest round trip
-_TIP_NOISE = 1e-3  # m, of a shape sensor's tip; ASSUMED
-_TIP_STEP = 1e-3  # m, of standard telemetry
 
 
 class TickData(NamedTuple):
@@ -49,28 +37,6 @@ class TickData(NamedTuple):
     reach: IntArray  # (L,)
     target_in_base: FloatArray  # (3,)
     poses: FloatArray  # (longest + 1, 4, 4)
-    strategy: IntArray  # (1,)
-    wished: IntArray  # (1,) revision of the wish that has been acted on
-    hand: FloatArray  # (3,) the hand's proxy, hull frame
-    hand_velocity: FloatArray  # (3,)
-    master: MasterData  # of the selected limb
-    heard: Signal
-    sent: Signal
-    force: FloatArray  # (3,) that the hand is to push with
-    port: FloatArray  # (L, 2) energy put in less got out at each hand's port; its least
-    surfaces: LocalSurface  # every field with a first axis of L limbs
-    grip: FloatArray  # (L,)
-    grips_seen: FloatArray  # (4,) that each source last asked for
-    history: StateHistoryData  # of `shown`
-    shown: FloatArray  # (3 S,) pose of the local model, corrected by telemetry
-    measured: FloatArray  # (S, 3)
-    error: FloatArray  # (3 S,)
-    tip_measured: FloatArray  # (3,)
-    tip_error: FloatArray  # (3,)
-    model_ns: IntArray  # (1,)
-    compared_ns: IntArray  # (L,) measurement that was compared last
-    mismatch_model: MismatchModel
-    mismatch: MismatchData  # every field (L,)
 
 
 @kernel
@@ -93,16 +59,9 @@ def tip_in_hull(
 
 
 def allocate_tick_data(
-    model: RobotModel, teleop: TeleopParameters | None = None
+    model: RobotModel,
 ) -> tuple[TickData, RobotData, InverseData, RodWork]:
-    """Make everything that a tick changes: disarmed, straight, at rest.
-
-    Args:
-        model: the robot.
-        teleop: the strategy to begin with, and what is known of the hand's device;
-            None: the defaults.
-    """
-    teleop = teleop or TeleopParameters()
+    """Make everything that a tick changes: disarmed, straight, at rest."""
     limbs = model.tip_speed_limit.size
     longest = int(np.max(np.diff(model.limb_segment_start)))
 
@@ -130,32 +89,6 @@ def allocate_tick_data(
         reach=ints(limbs),
         target_in_base=np.zeros(3),
         poses=np.zeros((longest + 1, 4, 4)),
-        strategy=np.array([int(strategy_named(teleop.strategy))]),
-        wished=ints(1),
-        hand=np.zeros(3),
-        hand_velocity=np.zeros(3),
-        master=allocate_master(),
-        heard=allocate_signal(),
-        sent=allocate_signal(),
-        force=np.zeros(3),
-        port=np.zeros((limbs, 2)),
-        surfaces=allocate_surfaces(
-            limbs, teleop.handle.damping_n_s_per_m, naive=teleop.mediated.naive
-        ),
-        grip=np.zeros(limbs),
-        grips_seen=np.zeros(len(Source)),
-        history=allocate_history(model.rest_coordinates.size, _HISTORY_S),
-        shown=model.rest_coordinates.reshape(-1).copy(),
-        measured=np.zeros_like(model.rest_coordinates),
-        error=np.zeros(model.rest_coordinates.size),
-        tip_measured=np.zeros(3),
-        tip_error=np.zeros(3),
-        model_ns=ints(1),
-        compared_ns=ints(limbs),
-        mismatch_model=build_mismatch(_TIP_NOISE, _TIP_STEP),
-        mismatch=MismatchData(
-            np.zeros(limbs), np.zeros(limbs), ints(limbs), ints(limbs)
-        ),
     )
     robot = allocate_robot_data(model)
     work = allocate_rod_work(model)

@@ -61,8 +61,10 @@ class Session(Parameters):
     """Rig of real actuators that the robot's process drives; None: it simulates."""
     virtual: bool = False
     """That rig's devices are the shipped virtual ones."""
-    scene: str = "open-water"
-    """What stands around the simulated robot."""
+    scene: str | None = None
+    """What stands around the simulated robot; None: the task's scene, or open water."""
+    task: str | None = None
+    """What a scripted operator does."""
     strategy: StrategyName = "model-mediated"
     """How hand and tip are joined at first."""
     haptic: str | None = None

@@ -7,15 +7,20 @@ times faster than real time, and give the same bytes for the same seed.
 
 import tempfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from app.clock import NS_PER_S, VirtualClock
-from app.config.link import load_link
+from app.config.link import LinkParameters, load_link
 from app.config.loader import find_asset
 from app.config.robot import build_robot_model, load_robot
+from app.config.scene import SceneParameters, load_scene
+from app.config.task import load_task
+from app.config.task_place import PlacedTask, place_task
+from app.config.teleop import TeleopParameters
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
 from app.errors import ConfigError
@@ -26,16 +31,17 @@ from app.link.settings import ChannelSettings
 from app.link.station_side import StationSide
 from app.link.streams import stream_key
 from app.messages import Event, Source
-from app.operator.scripted import SCRIPTED_NAMES, make_scripted
+from app.operator.scripted import SCRIPTED_NAMES, is_scripted, make_scripted
 from app.robot.core import DEFAULT_ROBOT_ID, RobotCore
-from app.robot.plant import PlantMismatch
+from app.robot.plant import Plant, PlantMismatch
+from app.robot.surroundings import Surroundings
 from app.session import Recorder
-from app.station.children import make_mismatch
 from app.station.service import versions
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
+from app.teleop.strategy import Strategy
 
-__all__ = ["Trial", "run_trial"]
+__all__ = ["Trial", "TrialSetup", "run_trial"]
 
 _START_NS = NS_PER_S  # 0 means "never" in the blocks
 _OPERATOR_PERIOD = 4  # ticks, as live
@@ -45,57 +51,111 @@ _STATUS_PERIOD = 100
 _FLUSH_PERIOD = 1000
 
 
+@dataclass(frozen=True)
+class TrialSetup:
+    """What is driven, by whom, over what, and how.
+
+    Attributes:
+        robot: shipped name or path.
+        link: shipped name or path, or a link's parameters.
+        operator: a scripted operator (`app.operator.scripted`).
+        scene: what stands around the robot: shipped name or path, or its parameters;
+            None: the task's, else open water.
+        task: what the operator does; None: something about where the tip is.
+        teleop: the strategy and its parameters.
+        mismatch: plant against model.
+        seed: of channel, sensors and operator.
+    """
+
+    robot: str = "ursula"
+    link: str | LinkParameters = "ideal"
+    operator: str = "circle"
+    scene: str | SceneParameters | None = None
+    task: str | None = None
+    teleop: TeleopParameters = field(default_factory=TeleopParameters)
+    mismatch: PlantMismatch = field(default_factory=PlantMismatch)
+    seed: int = 0
+
+    @property
+    def task_scene(self) -> str:
+        """Name of the scene that the task is laid in; open water where it names none.
+
+        Raises:
+            ConfigError: there is no such task.
+        """
+        named = None if self.task is None else load_task(self.task).scene
+        return named or "open-water"
+
+
 class Trial:
     """A whole session, stepped one millisecond at a time."""
 
-    def __init__(
-        self,
-        robot: str,
-        link: str,
-        operator: str,
-        seed: int,
-        mismatch: PlantMismatch,
-        recorder: Recorder | None,
-    ) -> None:
+    def __init__(self, setup: TrialSetup, recorder: Recorder | None = None) -> None:
         """Make every part, at rest.
 
         Args:
-            robot: shipped name or path.
-            link: shipped name or path.
-            operator: a scripted operator.
-            seed: of channel, sensors and operator.
-            mismatch: plant against model.
+            setup: what is tried.
             recorder: the recording, None for none.
 
         Raises:
-            ConfigError: robot, link, operator or mismatch is wrong.
+            ConfigError: robot, link, operator, scene, task or mismatch is wrong.
         """
-        if operator not in SCRIPTED_NAMES:
+        if not is_scripted(setup.operator):
             raise ConfigError(
-                f"--operator {operator}: virtual time needs a scripted operator: "
+                f"--operator {setup.operator}: virtual time needs a scripted operator: "
                 f"{', '.join(SCRIPTED_NAMES)}."
             )
-        parameters = load_robot(robot)
-        settings = load_link(link)
+        parameters = load_robot(setup.robot)
+        link = setup.link
+        settings = load_link(link) if isinstance(link, str) else link
+        scene = setup.scene or setup.task_scene
+        scene = load_scene(scene) if isinstance(scene, str) else scene
         model = build_robot_model(parameters)
+        seed = setup.seed
         self._model = model
         self._clock = VirtualClock(_START_NS)
-        self._operator = make_scripted(operator, model, seed=seed)
+        self.task: PlacedTask | None = None
+        if setup.task is not None:
+            self.task = place_task(load_task(setup.task), parameters)
+        self.operator = make_scripted(setup.operator, model, seed=seed, task=self.task)
         self._side = StationSide(model, DEFAULT_ROBOT_ID, settings)
         self._channel_settings = ChannelSettings.of(settings)
         self._channel = Channel(self._channel_settings, seed, _START_NS)
-        self._core = RobotCore(parameters, settings, mismatch, seed, session=1 + seed)
+        self.surroundings = (
+            None if scene.is_empty else Surroundings(scene, parameters, model)
+        )
+        self.plant = Plant(model, setup.mismatch, seed, surroundings=self.surroundings)
+        self.core = RobotCore(
+            parameters,
+            settings,
+            setup.mismatch,
+            seed,
+            session=1 + seed,
+            body=self.plant,
+        )
         self._recorder = recorder
         self._watch = StateWatch([limb.name for limb in parameters.limbs])
         self.summary = DriveSummary(model, _START_NS)
         self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
         self._blocks = SessionBlocks(Path(self._folder.name), model, create=True)
-        self._loop = ControlLoop(model, self._blocks)
-        self._health = self._blocks.health.local
-        self._state = self._loop.state
+        self._loop = ControlLoop(model, self._blocks, setup.teleop)
+        self.health = self._blocks.health.local
+        self.state = self._loop.state
         self.statistics = self._loop.statistics
         self._rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
         self.ticks = 0
+
+    @property
+    def now_ns(self) -> int:
+        """Time of the last tick [ns]."""
+        return self._clock.now_ns()
+
+    def choose(self, strategy: Strategy) -> None:
+        """Want another strategy, as a person at the console does."""
+        wish = self._blocks.teleop
+        wish.local.revision[0] += 1
+        wish.local.strategy[0] = int(strategy)
+        wish.publish()
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
@@ -104,32 +164,32 @@ class Trial:
             self._operate(now_ns)
         self._loop.step_at(now_ns, now_ns)
         self._rows.append(self._loop.state_words.copy())
-        self._tell(self._watch.step(self._state))
+        self._tell(self._watch.step(self.state))
         if self.ticks % _LINK_PERIOD == 0:
             self._exchange(now_ns)
         self._carry(now_ns)
-        for packet in self._core.step(now_ns):
+        for packet in self.core.step(now_ns):
             self._submit(now_ns, Direction.UP, packet)
         self._keep(now_ns)
         self.ticks += 1
 
     def _operate(self, now_ns: int) -> None:
-        sample = self._operator.step(now_ns, self._state, self._health)
+        sample = self.operator.step(now_ns, self.state, self.health)
         script = self._blocks.inputs[Source.SCRIPT]
         script.local.put(sample)
         script.publish()
-        self._tell(self._operator.events())
+        self._tell(self.operator.events())
         if self._recorder is not None:
             self._recorder.write_input(Source.SCRIPT, sample)
 
     def _exchange(self, now_ns: int) -> None:
-        self.summary.add_state(self._state)
-        for packet in self._side.send(now_ns, self._state):
+        self.summary.add_state(self.state)
+        for packet in self._side.send(now_ns, self.state):
             self.summary.add_sent(len(packet))
             if self._recorder is not None:
                 self._recorder.write_frame(Direction.DOWN, now_ns, 0, packet)
             self._submit(now_ns, Direction.DOWN, packet)
-        self._side.fill(now_ns, self._health)
+        self._side.fill(now_ns, self.health)
         self._blocks.health.publish()
         self._tell(self._side.events())
 
@@ -139,7 +199,7 @@ class Trial:
     def _carry(self, now_ns: int) -> None:
         for delivery in self._channel.advance(now_ns):
             if delivery.direction is Direction.DOWN:
-                self._core.receive(now_ns, delivery.payload)
+                self.core.receive(now_ns, delivery.payload)
             else:
                 self._hear(now_ns, delivery.payload)
         for record in self._channel.take_records():
@@ -153,13 +213,13 @@ class Trial:
         sent_ns = 0
         if frame is not None:
             sent_ns = frame.generated_ns - self._side.clock.offset_ns
-            self._side.fill(now_ns, self._health)
+            self._side.fill(now_ns, self.health)
             self.summary.add_telemetry(
                 frame.limb,
                 sent_ns,
                 now_ns,
-                float(self._health.command_age_ms[0]),
-                self._health.confirmed_coordinates,
+                float(self.health.command_age_ms[0]),
+                self.health.confirmed_coordinates,
             )
         if self._recorder is not None:
             self._recorder.write_frame(Direction.UP, sent_ns, now_ns, packet)
@@ -169,10 +229,10 @@ class Trial:
         if self.ticks % _STATUS_PERIOD == 0:
             self._side.status(now_ns, _status(self._channel_settings))
         if self.ticks % _HEALTH_PERIOD == 0:
-            self.summary.add_health(self._health)
-            self._tell(self._core.events())
+            self.summary.add_health(self.health)
+            self._tell(self.core.events())
             if self._recorder is not None:
-                self._recorder.write_health(self._health)
+                self._recorder.write_health(self.health)
                 self._write_rows()
         if self._recorder is not None and self.ticks % _FLUSH_PERIOD == 0:
             self._recorder.flush()
@@ -212,47 +272,39 @@ def _status(settings: ChannelSettings) -> EmulatorStatus:
     )
 
 
-def run_trial(
-    robot: str,
-    link: str,
-    operator: str,
-    seconds: float,
-    seed: int,
-    log: Path,
-    mismatch: dict[str, float],
-) -> dict[str, Any]:
+def run_trial(setup: TrialSetup, seconds: float, log: Path) -> dict[str, Any]:
     """Drive in virtual time and sum it up.
 
     Args:
-        robot: shipped name or path.
-        link: shipped name or path.
-        operator: a scripted operator.
+        setup: what is tried; robot, link and scene by name.
         seconds: virtual length [s].
-        seed: of channel, sensors and operator.
         log: recording to make.
-        mismatch: factors of the plant against the model.
 
     Raises:
-        ConfigError: robot, link, operator or mismatch is wrong.
+        ConfigError: robot, link, operator, scene, task or mismatch is wrong.
         LogError: the recording exists or cannot be made.
     """
-    files = {
-        f"{folder}-{asset.name}": asset.read_bytes()
-        for folder, asset in (
-            ("robots", find_asset("robots", robot)),
-            ("links", find_asset("links", link)),
-        )
-    }
+    scene = setup.scene or setup.task_scene
+    assets = {"robots": setup.robot, "links": setup.link, "scenes": scene}
+    if setup.task is not None:
+        assets["tasks"] = setup.task
+    files = {}
+    for folder, name in assets.items():
+        asset = find_asset(folder, str(name))
+        files[f"{folder}-{asset.name}"] = asset.read_bytes()
     facts = versions() | {
-        "robot": robot,
-        "link": link,
-        "operator": operator,
-        "seed": str(seed),
+        "robot": setup.robot,
+        "link": str(setup.link),
+        "operator": setup.operator,
+        "scene": str(scene),
+        "task": setup.task or "",
+        "strategy": setup.teleop.strategy,
+        "seed": str(setup.seed),
         "clock": "virtual",
     }
     wall_ns = time.monotonic_ns()
     with Recorder(log, facts, files) as recorder:
-        trial = Trial(robot, link, operator, seed, make_mismatch(mismatch), recorder)
+        trial = Trial(setup, recorder)
         for _ in range(round(seconds * NS_PER_S / PERIOD_NS)):
             trial.step()
         trial.finish()

@@ -22,9 +22,10 @@ class Strategy(IntEnum):
     SUPERVISED = 7
 
     @property
-    def short(self) -> str:
+    def short(self) -> StrategyName:
         """The name in files and on the command line."""
-        return get_args(StrategyName)[int(self)]
+        name: StrategyName = get_args(StrategyName)[int(self)]
+        return name
 
     @property
     def title(self) -> str:

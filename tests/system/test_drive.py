@@ -19,7 +19,7 @@ from app.station.processes import Supervisor
 from app.station.service import Station
 from app.station.session import create_session
 from app.station.summary import tips_in_hull
-from app.study.trial import run_trial
+from app.study.trial import TrialSetup, run_trial
 from tests.system.rig import CLOCK, MODEL, View, alive, wait_for
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
@@ -169,7 +169,7 @@ def test_an_acoustic_link_delays_loses_and_limits_as_its_preset_says(
 def test_equal_seeds_give_equal_bytes_in_virtual_time(tmp_path: Path) -> None:
     logs = [tmp_path / f"{name}.mcap" for name in ("first", "second", "other")]
     for log, seed in zip(logs, (7, 7, 8), strict=True):
-        run_trial("ursula", "optical-turbid", "circle", 3.0, seed, log, {})
+        run_trial(TrialSetup(link="optical-turbid", seed=seed), 3.0, log)
     first, second, other = (log.read_bytes() for log in logs)
     assert first == second
     assert first != other

@@ -1,0 +1,75 @@
+"""A curve through space as a fine polyline: points by arc length, and distances to it.
+
+A chord of length s of a circle of radius r lies at most s²/8r from it: 2 µm at 1 mm
+and 65 mm.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from models.numerics import FloatArray
+
+__all__ = ["Curve", "build_curve", "curve_distance", "curve_point", "curve_progress"]
+
+
+class Curve(NamedTuple):
+    """A polyline."""
+
+    points: FloatArray
+    """(n, 3) corners, n at least 2 [m]."""
+    arc: FloatArray
+    """(n,) arc length from the first corner [m]."""
+
+    @property
+    def length(self) -> float:
+        """Whole arc length [m]."""
+        return float(self.arc[-1])
+
+
+def build_curve(place: Callable[[float], FloatArray], spacing: float = 1e-3) -> Curve:
+    """Sample a curve evenly in its parameter.
+
+    Args:
+        place: maps 0..1 to a (3,) position [m].
+        spacing: mean distance of the corners [m].
+    """
+    rough = np.stack([place(k / 64.0) for k in range(65)])
+    length = float(np.linalg.norm(np.diff(rough, axis=0), axis=1).sum())
+    count = max(2, 1 + int(np.ceil(length / spacing)))
+    points = np.stack([place(k / (count - 1)) for k in range(count)])
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    return Curve(points, np.concatenate([np.zeros(1), np.cumsum(steps)]))
+
+
+def curve_point(curve: Curve, arc: float) -> FloatArray:
+    """Return the (3,) point at an arc length [m]; the nearer end outside the curve."""
+    along = min(max(arc, 0.0), curve.length)
+    k = min(int(np.searchsorted(curve.arc, along, "right")), curve.arc.size - 1)
+    step = float(curve.arc[k] - curve.arc[k - 1])
+    share = (along - float(curve.arc[k - 1])) / step if step > 0.0 else 0.0
+    point: FloatArray = curve.points[k - 1] + share * (
+        curve.points[k] - curve.points[k - 1]
+    )
+    return point
+
+
+def _nearest(curve: Curve, place: FloatArray) -> tuple[float, float]:
+    starts, steps = curve.points[:-1], np.diff(curve.points, axis=0)
+    squares = np.maximum(np.einsum("ij,ij->i", steps, steps), 1e-30)
+    shares = np.einsum("ij,ij->i", place - starts, steps) / squares
+    shares = np.clip(shares, 0.0, 1.0)
+    gaps = np.linalg.norm(starts + shares[:, None] * steps - place, axis=1)
+    k = int(np.argmin(gaps))
+    return float(gaps[k]), float(curve.arc[k] + shares[k] * np.sqrt(squares[k]))
+
+
+def curve_distance(curve: Curve, place: FloatArray) -> float:
+    """Return the distance from a (3,) place to the nearest point of the curve [m]."""
+    return _nearest(curve, place)[0]
+
+
+def curve_progress(curve: Curve, place: FloatArray) -> float:
+    """Return the arc length of the curve's point nearest to a (3,) place [m]."""
+    return _nearest(curve, place)[1]
