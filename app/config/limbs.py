@@ -138,6 +138,8 @@ class LimbParameters(Parameters):
     moment_limit_mn_m: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     chambers: tuple[ChamberParameters, ...] = ()
     gripper: GripperParameters | None = None
+    tip_force_sensor: bool = False
+    """A sensor at the tip tells the force on it in three components."""
     material: LimbMaterial = LimbMaterial()
     hydrodynamics: LimbHydrodynamics = LimbHydrodynamics()
 

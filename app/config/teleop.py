@@ -51,8 +51,9 @@ class SideParameters(Parameters):
 class ForceParameters(Parameters):
     """Position-force: the share of the contact force that the hand is shown.
 
-    With `auto` the share is 0.8 of the one below which the loop is stable whatever the
-    delay (for the contact of `contact_stiffness_n_per_m`), `share` at most.
+    With `auto` the share is 0.8 of the one below which the loop of a relaxed arm is
+    stable whatever the delay on the contact given here, the stiffest that is to be
+    touched; `share` at most.
     """
 
     share: Annotated[float, Field(ge=0.0, le=2.0)] = 0.25

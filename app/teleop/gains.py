@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.config.teleop import TeleopParameters
+from app.teleop.held_loop import shown_share
 from app.teleop.strategy import WaveLoss
 from models.numerics import FloatArray, IntArray
 
@@ -75,7 +76,7 @@ def gains_from(parameters: TeleopParameters) -> Gains:
     """Lay the parameters out for kernels.
 
     The force limit and slew of the device are turned into the robot's scale. With
-    `force.auto` the share is set from the linear limit (`app.teleop.limits`).
+    `force.auto` the share is that of `app.teleop.held_loop.shown_share`.
     """
     waves = parameters.waves
     ports = parameters.two_port
@@ -87,7 +88,7 @@ def gains_from(parameters: TeleopParameters) -> Gains:
         handle_damping=_one(parameters.handle.damping_n_s_per_m),
         tip_damping=_one(parameters.tip.damping_n_s_per_m),
         command_speed=_one(parameters.command_speed_mm_s * 1e-3),
-        force_share=_one(parameters.force.share),
+        force_share=_one(shown_share(parameters)),
         wave_impedance=_one(waves.impedance_n_s_per_m),
         wave_loss=_flag(WaveLoss[waves.mode.upper()]),
         wave_match=_one(waves.impedance_n_s_per_m if waves.matched else 0.0),

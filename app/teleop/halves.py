@@ -53,20 +53,22 @@ class MasterData(NamedTuple):
     began: IntArray
     """1 in the first tick of an engagement, then 0."""
     waiting: IntArray
-    """1 while the slave does not follow yet, or is silent, and the hand leans on a
-    spring of the coupling's stiffness."""
+    """1 while the slave does not follow yet, or is silent; 2 in the tick after."""
     silent: IntArray
     """Ticks since the slave was heard."""
+    share: FloatArray
+    """Of the strategy's own force in what is shown, 0 to 1; the rest is `leaning`."""
     leaning: FloatArray
-    """(3,) force of that spring when it was set [N]."""
+    """(3,) force of the spring that the hand leans on now [N]."""
+    leaning_first: FloatArray
+    """(3,) when it was set [N]."""
     leaning_at: FloatArray
     """(3,) where the hand was then [m]."""
     force: FloatArray
     """(3,) force that was rendered last [N]."""
-    fading: FloatArray
-    """(3,) what is left of the old strategy's force [N]."""
     port: PortData
-    """The hand's port since the engagement, of the rendered force."""
+    """The hand's port since the engagement, of the rendered force, without what the
+    guard burns: that is not the robot's to spend."""
     session: PortData
     """The hand's port, at the device, since `reset_master`."""
     credit: FloatArray
@@ -136,10 +138,11 @@ def allocate_master() -> MasterData:
         began=np.zeros(1, dtype=np.int64),
         waiting=np.zeros(1, dtype=np.int64),
         silent=np.zeros(1, dtype=np.int64),
+        share=np.ones(1),
         leaning=np.zeros(3),
+        leaning_first=np.zeros(3),
         leaning_at=np.zeros(3),
         force=np.zeros(3),
-        fading=np.zeros(3),
         port=allocate_port(),
         session=allocate_port(),
         credit=np.zeros(1),

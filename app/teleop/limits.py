@@ -1,14 +1,14 @@
 """Up to which delay a linear loop over the link is stable: exactly, and by a bound.
 
 With the delay T each way the loop closes where 1 = L(jw) exp(-2jwT). Of all w with
-|L(jw)| = 1, the smallest T = arg L(jw) / 2w is the limit; where |L| < 1 everywhere there
-is none. In terms of position, with C = K_p + K_d s,
+|L(jw)| = 1, the smallest T = arg L(jw) / 2w is the limit; where |L| < 1 everywhere
+there is none. In terms of position, with C = K_p + K_d s,
 
     position-position   L = C^2 / [(Z_m + C)(Z_s + C + Z_e)]
     position-force      L = -k_f Z_e C / [Z_m (Z_s + C + Z_e)]
 
-Z_m is the handle with the operator's arm, Z_s the tip, Z_e the contact. Linear: a tip that
-bounces on a stiff wall can be unstable where L says that it is not (and the other way).
+Z_m is the handle with the operator's arm, Z_s the tip, Z_e the contact. Linear: a tip
+that bounces on a stiff wall can be unstable where L says that it is not.
 """
 
 import math
@@ -22,7 +22,6 @@ __all__ = [
     "Contact",
     "Loop",
     "delay_limit",
-    "delay_margin",
     "lyapunov_bound",
     "position_force_loop",
     "position_position_loop",
@@ -74,7 +73,7 @@ def _impedances(
     loop: Loop, contact: Contact, frequency: NDArray[np.float64]
 ) -> tuple[_Complex, _Complex, _Complex, _Complex]:
     """C, Z_m, Z_s and Z_e at frequencies [rad/s], as force over position."""
-    s = 1j * frequency
+    s: _Complex = 1j * frequency.astype(np.complex128)
     return (
         loop.stiffness + loop.damping * s,
         loop.hand_mass * s**2 + loop.hand_damping * s + loop.hand_stiffness,
@@ -139,17 +138,7 @@ def delay_limit(loop: Loop, contact: Contact, share: float | None = None) -> flo
     return limit
 
 
-def delay_margin(
-    loop: Loop, contact: Contact, delay: float, share: float | None = None
-) -> float:
-    """Share of the limit that a delay [s] leaves free: 1 at none, below 0 past it."""
-    limit = delay_limit(loop, contact, share)
-    return 1.0 if limit == math.inf else 1.0 - delay / limit
-
-
-def lyapunov_bound(
-    stiffness: float, hand_damping: float, tip_damping: float
-) -> float:
+def lyapunov_bound(stiffness: float, hand_damping: float, tip_damping: float) -> float:
     """Delay each way below which position-position with K_d = 0 is stable for certain.
 
     From 4 B_m B_s > (T_f + T_b)^2 K_p^2 (after Nuno, Basanez and Ortega 2011).

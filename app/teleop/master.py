@@ -1,9 +1,10 @@
 """The master half of every strategy: from the hand's motion to the hand's force.
 
-One call a tick. A change of strategy is taken up at the present pose: the force that
-was shown is bridged to the new one's, which it becomes within `Gains.fade`. Until the
-robot follows the new strategy, and whenever it is silent, a hand that was shown a force
-leans on a spring that begins with that force and can only resist it.
+One call a tick. A change of strategy is taken up at the present pose: the hand leans on
+a spring that begins with the force that was shown and can only resist. It does so until
+the robot follows the new strategy, and again whenever the robot is silent; then the
+strategy's own force takes over within `Gains.fade`. A greater force takes over only as
+far as the hand has put energy in, so that a change never pushes the hand.
 
 Forces are what the hand pushes with (`app.teleop.signals`): a device shows minus
 `force_out`. Positions, velocities and forces are in the robot's scale; a device's force
@@ -24,13 +25,16 @@ from app.teleop.unilateral import unilateral_master
 from app.teleop.wave_decoding import reset_wave
 from app.teleop.waves import wave_master
 from models.environment import LocalSurface
-from models.numerics import FloatArray, kernel
+from models.numerics import FloatArray, called_kernel, kernel
 
 __all__ = ["SILENCE", "master_step", "reset_master"]
 
 SILENCE = 0.5
 """Time without a word of the other half after which it counts as silent [s]."""
 
+_JUST_TUNED = 2
+_ALIKE = 1e-3  # forces between which there is nothing to bridge [N]
+_BRAKE = 5.0  # how much faster a force gives way than it takes over
 _POSITION_POSITION = int(Strategy.POSITION_POSITION)
 _POSITION_FORCE = int(Strategy.POSITION_FORCE)
 _WAVES = int(Strategy.WAVES)
@@ -53,7 +57,7 @@ def reset_master(data: MasterData) -> None:
     reset_port(data.session)
 
 
-@kernel
+@called_kernel
 def master_step(
     strategy: int,
     gains: Gains,
@@ -82,7 +86,7 @@ def master_step(
     """
     if strategy != data.strategy[0]:
         _engage(strategy, hand_position, data)
-    tuned = _listen(gains, period, hand_position, heard, data)
+    tuned = _listen(period, hand_position, heard, data)
     for i in range(3):
         sent_out.position[i] = hand_position[i]
         sent_out.velocity[i] = hand_velocity[i]
@@ -98,7 +102,9 @@ def master_step(
         * period
     )
     if not tuned:
-        _lean(gains, hand_position, data, force_out)
+        _lean(gains, hand_position, data)
+        for i in range(3):
+            force_out[i] = data.leaning[i]
     if strategy == _POSITION_POSITION and tuned:
         position_position_master(gains, hand_position, hand_velocity, heard, force_out)
     elif strategy == _POSITION_FORCE and tuned:
@@ -122,10 +128,12 @@ def master_step(
         )
     elif strategy > _MEDIATED:
         unilateral_master(force_out)
-    _bridge(gains, period, data, force_out)
+    if tuned and data.share[0] < 1.0:
+        _take_over(gains, period, hand_position, data, force_out)
     render(gains, period, hand_velocity, data, force_out)
     energy = power(force_out, hand_velocity) * period
-    observe(energy, data.port)
+    burnt = data.guard[0] * power(hand_velocity, hand_velocity) * period
+    observe(energy - burnt, data.port)
     observe(energy * gains.power_scale[0], data.session)
     sent_out.energy[0] = data.port.energy_in[0]
 
@@ -144,72 +152,72 @@ def _engage(strategy: int, hand_position: FloatArray, data: MasterData) -> None:
 
 @kernel
 def _begin_to_lean(hand_position: FloatArray, data: MasterData) -> None:
+    """Set the spring that the hand leans on."""
     data.waiting[0] = 1
+    data.share[0] = 0.0
     for i in range(3):
-        data.leaning[i] = data.force[i]
+        data.leaning_first[i] = data.force[i]
         data.leaning_at[i] = hand_position[i]
-        data.fading[i] = 0.0
 
 
 @kernel
 def _listen(
-    gains: Gains,
-    period: float,
-    hand_position: FloatArray,
-    heard: Signal,
-    data: MasterData,
+    period: float, hand_position: FloatArray, heard: Signal, data: MasterData
 ) -> bool:
     """Note whether the slave follows this engagement and is heard."""
     if data.began[0] > 0:
         data.began[0] -= 1
     if data.strategy[0] >= _MEDIATED:
-        if data.began[0] == 1:
-            data.waiting[0] = 2
+        data.waiting[0] = _JUST_TUNED if data.began[0] == 1 else 0
         return True
+    data.silent[0] += 1
     follows = heard.time_ns[0] > 0 and heard.engagement[0] == data.engagement[0]
     if follows and heard.fresh[0] == 1:
         data.silent[0] = 0
         if data.waiting[0] == 1:
-            data.waiting[0] = 2
-    else:
-        data.silent[0] += 1
-    if data.waiting[0] == 0 and data.silent[0] * period > SILENCE:
+            data.waiting[0] = _JUST_TUNED
+    if data.waiting[0] != 1 and data.silent[0] * period > SILENCE:
         _begin_to_lean(hand_position, data)
-    return data.waiting[0] != 1
+    return bool(data.waiting[0] != 1)
 
 
 @kernel
-def _lean(
-    gains: Gains, hand_position: FloatArray, data: MasterData, force_out: FloatArray
-) -> None:
+def _lean(gains: Gains, hand_position: FloatArray, data: MasterData) -> None:
     """Force of the spring that the hand leans on; it can only resist."""
-    size = 0.0
-    for i in range(3):
-        size += data.leaning[i] * data.leaning[i]
-    size = size**0.5
-    if not size > 0.0:
-        return
+    size = power(data.leaning_first, data.leaning_first) ** 0.5
     force = size
     for i in range(3):
-        way = hand_position[i] - data.leaning_at[i]
-        force += gains.stiffness[i] * way * data.leaning[i] / size
-    force = max(force, 0.0)
-    for i in range(3):
-        force_out[i] = force * data.leaning[i] / size
+        data.leaning[i] = 0.0
+        if size > 0.0:
+            way = hand_position[i] - data.leaning_at[i]
+            force += gains.stiffness[i] * way * data.leaning_first[i] / size
+    if force > 0.0 and size > 0.0:
+        for i in range(3):
+            data.leaning[i] = force * data.leaning_first[i] / size
 
 
 @kernel
-def _bridge(
-    gains: Gains, period: float, data: MasterData, force_out: FloatArray
+def _take_over(
+    gains: Gains,
+    period: float,
+    hand_position: FloatArray,
+    data: MasterData,
+    force_out: FloatArray,
 ) -> None:
-    """Let the force that was shown before fade into the strategy's own."""
-    if data.waiting[0] == 1:
-        return
-    if data.waiting[0] == 2:
-        data.waiting[0] = 0
-        for i in range(3):
-            data.fading[i] = data.force[i] - force_out[i]
-    keep = max(0.0, 1.0 - period / gains.fade[0])
+    """Pass from the spring to the strategy's own force."""
+    _lean(gains, hand_position, data)
+    greater = power(force_out, force_out) > power(data.leaning, data.leaning)
+    step = period / gains.fade[0]
+    apart = 0.0
     for i in range(3):
-        force_out[i] += data.fading[i]
-        data.fading[i] *= keep
+        apart += (force_out[i] - data.leaning[i]) ** 2
+    if data.waiting[0] == _JUST_TUNED and apart < _ALIKE * _ALIKE:
+        step = 1.0
+    elif greater and data.reserve[0] < 0.0:
+        step *= -_BRAKE
+    data.waiting[0] = 0
+    data.share[0] = min(max(data.share[0] + step, 0.0), 1.0)
+    for i in range(3):
+        force_out[i] = (
+            data.share[0] * force_out[i] + (1.0 - data.share[0]) * data.leaning[i]
+        )

@@ -10,23 +10,19 @@ down is where the hand's proxy is and the force that the surface makes there:
 Without the force that is fed forward the robot would press with its coupling alone,
 less than the hand feels wherever the coupling is softer than the surface (Mitra and
 Niemeyer 2008 is the root of the scheme; the feed-forward is ours). The proxy is the
-hand, but where the surface is shown softer than it is, for the sake of passivity: there
-it is as deep as the force takes it in the surface as it is (ours), so that the coupling
-adds nothing.
+hand, but in a surface that is shown elsewhere or softer than it is, and past what the
+device can show: there it is placed so that the robot presses no harder than the hand
+feels (`models.environment_proxy`).
 """
 
 import math
 
 from app.teleop.gains import Gains
 from app.teleop.halves import MasterData, SlaveCommand, SlaveData
+from app.teleop.passivity import power
 from app.teleop.signals import Signal
-from models.environment import (
-    LocalSurface,
-    steepest_slope,
-    surface_distance,
-    surface_force,
-)
-from models.environment_law import elastic_force
+from models.environment import LocalSurface, surface_force
+from models.environment_proxy import place_proxy
 from models.environment_update import engage_surface, update_surface
 from models.numerics import FloatArray, kernel
 
@@ -57,7 +53,7 @@ def mediated_master(
         data: the half; in the first tick of an engagement a surface that the hand is
             in is placed so that it makes the force that was shown.
         force_out: (3,) that the hand is to push against [N].
-        sent_out: its force is written, and in contact place and velocity.
+        sent_out: place and velocity of the proxy, and the surface's force.
     """
     if surface_out.period[0] != period:
         surface_out.period[0] = period
@@ -65,35 +61,21 @@ def mediated_master(
     if data.began[0] == 1:
         engage_surface(hand_position, data.force, surface_out)
     update_surface(hand_position, surface_out)
-    depth = surface_force(surface_out, hand_position, hand_velocity, force_out)
-    if depth > 0.0:
-        _lift_proxy(surface_out, depth, hand_position, hand_velocity, sent_out)
+    surface_force(surface_out, hand_position, hand_velocity, force_out)
+    most = gains.force_limit[0]
+    size = power(force_out, force_out) ** 0.5
+    share = most / size if size > most else 1.0
+    place_proxy(
+        hand_position,
+        hand_velocity,
+        most,
+        surface_out,
+        sent_out.velocity,
+        sent_out.position,
+    )
     for i in range(3):
-        force_out[i] = -force_out[i]
+        force_out[i] = -share * force_out[i]
         sent_out.force[i] = gains.feed_forward[0] * force_out[i]
-
-
-@kernel
-def _lift_proxy(
-    surface: LocalSurface,
-    depth: float,
-    hand_position: FloatArray,
-    hand_velocity: FloatArray,
-    sent_out: Signal,
-) -> None:
-    """Put the proxy where the surface as reported makes the elastic force shown."""
-    stiffness = surface.stiffness[0]
-    exponent = surface.exponent[0]
-    shown = elastic_force(stiffness, exponent, steepest_slope(surface), depth)
-    reported = (shown / stiffness) ** (1.0 / exponent)
-    surface_distance(surface, hand_position, sent_out.force)
-    rate = 0.0
-    for i in range(3):
-        rate += sent_out.force[i] * hand_velocity[i]
-    for i in range(3):
-        out = sent_out.force[i]
-        sent_out.position[i] = hand_position[i] + (depth - reported) * out
-        sent_out.velocity[i] = hand_velocity[i] - (1.0 - reported / depth) * rate * out
 
 
 @kernel

@@ -6,8 +6,9 @@ square of its mean times its time (Cauchy and Schwarz). What is passed on:
 
     null       the wave where one came, else 0: passive, but position is lost
     hold       the last wave, within the energy heard, E_0 and the lent dissipation
-    integral   the mean over the longest recent time between two that came, within the
-               energy heard: passive, and no position is lost
+    integral   what the integral has gained, spread over the longest recent time between
+               two that came, and longer where the energy heard asks for it: passive,
+               and no position is lost
 
 Ours; that lost waves need a reconstruction within the energy heard is shown by Chopra,
 Berestesky and Spong 2008.
@@ -28,8 +29,6 @@ _NULL = int(WaveLoss.NULL)
 _HOLD = int(WaveLoss.HOLD)
 _FORGET = 2.0  # in which the longest recent time is forgotten [s]
 _LONGEST = 2000.0  # [ticks]
-_NO_GAP = 1.001  # [ticks]
-_SMOOTHING = 2.0
 
 
 @kernel
@@ -69,11 +68,7 @@ def decode_wave(
         for i in range(3):
             wave_out.passed[i] = keep * heard.wave[i]
     else:
-        time = period
-        if wave_out.spread[0] > _NO_GAP:
-            time *= _SMOOTHING * wave_out.spread[0]
-        for i in range(3):
-            wave_out.passed[i] = wave_out.pending[i] / time
+        _pace(period, wave_out)
     if mode != _NULL:
         allowed = wave_out.reserve[0]
         if mode == _HOLD:
@@ -102,6 +97,21 @@ def _take(period: float, heard: Signal, wave_out: WaveData) -> None:
     )
     wave_out.spread[0] = min(max(1.0 * wave_out.gap[0], spread), _LONGEST)
     wave_out.gap[0] = 0
+
+
+@kernel
+def _pace(period: float, wave_out: WaveData) -> None:
+    """Pass on a share of what is pending, slowly enough for the energy that there is.
+
+    To pass on P at a constant rate with the energy R takes at least P^2 / 2R. At that
+    rate P and R end together, so nothing is ever left behind for want of energy.
+    """
+    rate = 1.0 / (wave_out.spread[0] * period)
+    square = power(wave_out.pending, wave_out.pending)
+    if 2.0 * wave_out.reserve[0] < rate * square:
+        rate = 2.0 * max(wave_out.reserve[0], 0.0) / square
+    for i in range(3):
+        wave_out.passed[i] = rate * wave_out.pending[i]
 
 
 @kernel
