@@ -52,7 +52,7 @@ class Composer:
             parts.clear()
 
     def choose(
-        self, now_ns: int, sequence: int, commanded: FloatArray
+        self, now_ns: int, sequence: int, commanded: FloatArray, *, told: bool = False
     ) -> tuple[int, ...]:
         """Return the limbs of the frame that goes now; none where none goes.
 
@@ -60,6 +60,7 @@ class Composer:
             now_ns: present time [ns].
             sequence: number that the frame would have.
             commanded: (S, 3) setpoints of the robot [rad, rad, m].
+            told: something else must be told with a limb: the deadband does not bind.
         """
         if not (self._pacer.ready(now_ns) and self._pacer.due(now_ns)):
             return ()
@@ -69,7 +70,7 @@ class Composer:
         change = [self._change(commanded, limb) for limb in limbs]
         settled = [self._settled(limb, commanded) for limb in limbs]
         lead = self._pacer.choose(now_ns, change, settled)
-        if lead < 0 or not self._lively(now_ns, lead, commanded):
+        if lead < 0 or not (told or self._lively(now_ns, lead, commanded)):
             return ()
         if compact:
             return (lead,)

@@ -9,17 +9,27 @@ newer frame replace its older one and urgent frames go first.
 
 from app.errors import FrameError
 from app.link.compact import CompactProfile
+from app.link.compact_beside import CompactBeside
 from app.link.counters import Counters
 from app.link.hello import HELLO_BYTES, Hello
 from app.link.packed import PackedSetpoints
 from app.link.packed_telemetry import PackedTelemetry
-from app.link.records import WHOLE_ROBOT, HelloFrame, SetpointFrame, TelemetryFrame
+from app.link.records import (
+    WHOLE_ROBOT,
+    Beside,
+    GripTold,
+    HelloFrame,
+    SetpointFrame,
+    TelemetryFrame,
+)
 from app.link.schema import Grade, Schema
 from app.link.seal import Seal
 from app.link.sections import PLAN_BYTES
 from app.link.senders import Senders
+from app.link.signal_section import SignalField, SignalTold
 from app.link.streams import (
     COMPACT_BYTES,
+    COMPACT_GOAL_KEY,
     URGENT_KEY_END,
     Kind,
     Profile,
@@ -34,11 +44,15 @@ from models.robot import RobotModel
 __all__ = [
     "URGENT_KEY_END",
     "WHOLE_ROBOT",
+    "Beside",
     "Codec",
     "Grade",
+    "GripTold",
     "HelloFrame",
     "Profile",
     "SetpointFrame",
+    "SignalField",
+    "SignalTold",
     "TelemetryFrame",
     "lane",
     "profile_of",
@@ -88,6 +102,7 @@ class Codec:
         self._setpoints = PackedSetpoints(terms)
         self._telemetry = PackedTelemetry(terms)
         self._compact = CompactProfile(terms)
+        self._beside = CompactBeside(terms)
         self._hello = Hello(terms)
         self.bind(session)
         self.set_mtu(mtu_bytes)
@@ -191,8 +206,9 @@ class Codec:
 
         A packed setpoint of the whole robot is written as a delta from the newest
         state that was acknowledged where that is shorter. In the compact profile each
-        call for a limb writes its next part in turn. Tensions are left out where they
-        do not fit the MTU.
+        call for a limb, or a goal, writes its next part in turn; a frame is of a goal,
+        of a grip or of a limb, the first of them that it has. Sections are left out
+        where they do not fit the MTU.
 
         Raises:
             FrameError: wrong robot, limb or shape, or a value that is not finite.
@@ -204,17 +220,25 @@ class Codec:
             return self._hello.write(frame, compact=compact)
         if isinstance(frame, TelemetryFrame):
             self._check_shape(frame)
+            if compact and frame.status >= 0:
+                return self._beside.write_status(frame)
             if compact:
                 return self._compact.write_telemetry(frame)
             return self._telemetry.write(frame, self.mtu_bytes)
         self._counters.note_sent(frame.sequence, frame.epoch)
+        if frame.mode is StationMode.ARMED and frame.goal:
+            if compact:
+                return self._beside.write_goal(frame)
+            return self._setpoints.write_goal(frame, self.mtu_bytes)
+        if frame.mode is StationMode.ARMED and compact and frame.grip is not None:
+            return self._beside.write_grip(frame, frame.grip)
         if frame.mode is not StationMode.ARMED or frame.announces:
             writer = self._compact if compact else self._setpoints
             return writer.write_mode(frame)
         self._check_shape(frame)
         if compact:
             return self._compact.write_setpoint(frame)
-        return self._setpoints.write_setpoint(frame)
+        return self._setpoints.write_setpoint(frame, self.mtu_bytes)
 
     def _check_shape(self, frame: SetpointFrame | TelemetryFrame) -> None:
         limb = frame.limb
@@ -253,8 +277,10 @@ class Codec:
             return self._hello.read(buffer, reference_ns)
         sender = self._senders.find(peer)
         if profile_of(buffer) is Profile.COMPACT:
-            frame = self._compact.read(buffer, reference_ns, sender)
-        elif key == Kind.MODE.value or Kind.ACTIVE_LIMB.value <= key <= Kind.ALL.value:
+            beside = key >= COMPACT_GOAL_KEY and len(buffer) == COMPACT_BYTES
+            reader = self._beside if beside else self._compact
+            frame = reader.read(buffer, reference_ns, sender)
+        elif key == Kind.MODE.value or Kind.ACTIVE_LIMB.value <= key <= Kind.GOAL.value:
             frame = self._setpoints.read(buffer, reference_ns, sender)
         elif Kind.TELEMETRY_SOME.value <= key < Kind.TELEMETRY_LIMB.value + 8:
             frame = self._telemetry.read(buffer, reference_ns)

@@ -30,6 +30,7 @@ _IN_FLIGHT_SHARE, _IN_FLIGHT_MORE = 1.25, 3.0  # of what the base round trip hol
 _RATE_WINDOW_NS = 5 * NS_PER_S
 _PROBE_NS = NS_PER_S  # without answers, so often a frame goes all the same
 _MIN_PERIOD_NS = 20 * NS_PER_MS
+_FASTEST_HZ = 1000.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class PaceBudget:
         bandwidth_bps: bit rate of the way in question; None = not known.
         share: part of it that this side may use; 0.5 on a shared medium.
         overhead_bytes: what the link adds to every packet.
-        limb_hz: greatest rate of frames of one limb.
+        limb_hz: greatest rate of frames of one limb, unless a strategy wishes for more.
         certain: the bit rate is sure, as an emulator's is; else it is an expectation,
             and the frames in flight are limited too.
         use: part of the share that is used; the rest absorbs jitter of the sender's own
@@ -106,6 +107,22 @@ class Pacer:
         self._sends: deque[int] = deque(maxlen=4096)
         self._in_flight: deque[int] = deque(maxlen=4096)
         self._backoff = self._first_backoff()
+        self._wish_hz = 0.0
+
+    def wish(self, limb_hz: float) -> None:
+        """Let frames of one limb go more often than the budget's greatest rate.
+
+        The bit rate binds as before, so this bears on fast links alone.
+
+        Args:
+            limb_hz: what a strategy wishes for, up to 1000 [1/s]; 0 = nothing.
+        """
+        self._wish_hz = min(limb_hz, _FASTEST_HZ)
+
+    @property
+    def limb_hz(self) -> float:
+        """Greatest rate of frames of one limb [1/s]."""
+        return max(self.budget.limb_hz, self._wish_hz)
 
     def configure(self, budget: PaceBudget) -> None:
         """Take up another budget; what was measured on the old link is forgotten."""
@@ -137,7 +154,7 @@ class Pacer:
         if not self._least or not self._in_flight:
             return True  # nothing is known of answers, or all were answered
         base_ns = self._least[0][1]
-        hz = self._backoff * self.budget.limb_hz * self.streams
+        hz = self._backoff * self.limb_hz * self.streams
         room = _IN_FLIGHT_SHARE * hz * base_ns / NS_PER_S + _IN_FLIGHT_MORE
         if len(self._in_flight) < room:
             return True
@@ -145,11 +162,15 @@ class Pacer:
 
     def _cap_ns(self) -> float:
         # The backoff bears on the cap too: a bit rate that is known may be wrong.
-        return NS_PER_S / (self.budget.limb_hz * self._backoff)
+        return NS_PER_S / (self.limb_hz * self._backoff)
+
+    def _slack_ns(self) -> float:
+        """How early a frame may be, for a sender that is polled; see `_SLACK_NS`."""
+        return min(0.5 * _SLACK_NS, 0.1 * self._cap_ns())
 
     def due(self, now_ns: int) -> bool:
         """Return whether any limb may be told again by its own greatest rate."""
-        latest_ns = now_ns + _SLACK_NS / 2 - self._cap_ns()
+        latest_ns = now_ns + self._slack_ns() - self._cap_ns()
         return any(sent is None or sent <= latest_ns for sent in self._limb_sent_ns)
 
     def _first_backoff(self) -> float:
@@ -192,7 +213,7 @@ class Pacer:
             if sent_ns is None:
                 return limb
             age_ns = now_ns - sent_ns
-            if age_ns + _SLACK_NS / 2 < cap_ns:
+            if age_ns + self._slack_ns() < cap_ns:
                 continue
             score = (
                 not (settled and settled[limb]),
@@ -222,7 +243,7 @@ class Pacer:
         for limb in limbs:
             last_ns = self._limb_sent_ns[limb]
             if last_ns is not None:
-                gap_ns = max(now_ns - last_ns, _MIN_PERIOD_NS)
+                gap_ns = max(now_ns - last_ns, round(NS_PER_S / self.limb_hz))
                 self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
             self._limb_sent_ns[limb] = now_ns
 

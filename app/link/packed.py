@@ -6,6 +6,7 @@
 | full  | time 14, sequence 10, epoch 8; grade 2, delta 1 = 0; mask L; coordinates     |
 | delta | time 14, sequence 10, epoch 8; grade 2, delta 1 = 1; base 8; each limb:      |
 |       | width w 4, then w for each coordinate                                        |
+| goal  | time 14, sequence 10, epoch 8; a section of a goal                           |
 
 The mask (a bit a limb, limb 0 last) is there only where the key says "several". The
 coordinates of a full frame are one number in mixed radix (`app.link.layout`). A delta
@@ -18,6 +19,7 @@ import numpy as np
 
 from app.errors import FrameError
 from app.link.bases import Bases, State
+from app.link.grip import read_grip, write_grip
 from app.link.packed_limbs import GRADE_BITS, PackedLimbs
 from app.link.packing import (
     BitReader,
@@ -27,11 +29,12 @@ from app.link.packing import (
     uplink_bps,
     uplink_code,
 )
-from app.link.records import WHOLE_ROBOT, SetpointFrame
+from app.link.records import WHOLE_ROBOT, GripTold, SetpointFrame
 from app.link.schema import Grade
 from app.link.seal import LONG_BYTES
-from app.link.sections import PLAN, read_sections, write_section
+from app.link.sections import GOAL, GRIP, PLAN, SIGNAL, read_sections, write_section
 from app.link.senders import Sender
+from app.link.signal_section import SignalTold, read_signal, write_signal
 from app.link.stamps import MODE_STAMP, SETPOINT_STAMP, coarse_time
 from app.link.streams import Kind
 from app.link.terms import Terms
@@ -47,6 +50,8 @@ _WIDEST = (1 << _WIDTH_BITS) - 1
 _FULL_EVERY = 10  # frames, for a peer that has lost what it acknowledged
 _PLAN_EVERY = 8  # frames, for a peer that missed it
 _PLAN_REPEATS = 3  # after a change
+_GRIP_EVERY, _GRIP_REPEATS = 8, 3  # frames, likewise
+_LONGEST_GOAL = 64
 _LIMB_KINDS = (Kind.ACTIVE_LIMB, Kind.LIMB)
 
 
@@ -65,6 +70,8 @@ class PackedSetpoints:
         self._deltas = 0  # frames since one was full for certain
         self._plan = b""
         self._since_plan = 0
+        self._grip = b""
+        self._since_grip = 0
 
     def frame_bytes(self, limbs: tuple[int, ...], grade: Grade) -> int:
         """Length of a full frame of these limbs, without sections [bytes]."""
@@ -87,11 +94,33 @@ class PackedSetpoints:
         body = bytes([Kind.MODE.value]) + writer.to_bytes()
         return body + self._seal.long(body, b"")
 
-    def write_setpoint(self, frame: SetpointFrame) -> bytes:
-        """Write a setpoint, as a delta where that is shorter.
+    def write_goal(self, frame: SetpointFrame, mtu_bytes: int) -> bytes:
+        """Write a goal, which tells no coordinates.
 
         Raises:
-            FrameError: a coordinate is not finite, or no limb is told.
+            FrameError: it is too long for a frame or the link.
+        """
+        if len(frame.goal) > _LONGEST_GOAL:
+            raise FrameError(
+                f"Goal has {len(frame.goal)} bytes: at most {_LONGEST_GOAL}."
+            )
+        time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
+        body = bytes([Kind.GOAL.value]) + self._head(frame, time_ns)
+        body += write_section(GOAL, frame.goal)
+        if len(body) + LONG_BYTES > mtu_bytes:
+            raise FrameError(
+                f"A goal of {len(frame.goal)} bytes does not fit the link's packets "
+                f"of {mtu_bytes} bytes; send it in compact frames."
+            )
+        return body + self._seal.long(body, coarse_time(time_ns))
+
+    def write_setpoint(self, frame: SetpointFrame, mtu_bytes: int) -> bytes:
+        """Write a setpoint, as a delta where that is shorter.
+
+        What a strategy tells and the grip are left out where they do not fit the MTU.
+
+        Raises:
+            FrameError: a value is not finite, or no limb is told.
         """
         codes = self._limbs.codes(frame.limb, frame.coordinates, self.grade)
         time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
@@ -110,13 +139,35 @@ class PackedSetpoints:
             elif base and delta and len(delta) < len(body):
                 body, known = delta, known + base[1].known()
             self.sent.keep(frame.sequence, state)
+        key = bytes([self._key(frame, tuple(codes))])
+        body = key + self._head(frame, time_ns) + body + self._told_plan(frame)
+        if frame.signal is not None and frame.signal.limb in codes:
+            section = write_section(SIGNAL, write_signal(frame.signal))
+            if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
+                body += section
+        section = self._told_grip(frame.grip)
+        if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
+            body += section
+        return body + self._seal.long(body, known)
+
+    @staticmethod
+    def _head(frame: SetpointFrame, time_ns: int) -> bytes:
         head = BitWriter()
         head.put(SETPOINT_STAMP.code(time_ns), SETPOINT_STAMP.bits)
         head.put(frame.sequence, _SEQUENCE_BITS)
         head.put(frame.epoch, 8)
-        body = bytes([self._key(frame, tuple(codes))]) + head.to_bytes() + body
-        body += self._told_plan(frame)
-        return body + self._seal.long(body, known)
+        return head.to_bytes()
+
+    def _told_grip(self, grip: GripTold | None) -> bytes:
+        """The grip as a section, when it has changed and now and then."""
+        content = b"" if grip is None else write_grip(grip)
+        if content != self._grip:
+            self._grip, self._since_grip = content, -_GRIP_REPEATS
+        self._since_grip += 1
+        if not content or 0 < self._since_grip < _GRIP_EVERY:
+            return b""
+        self._since_grip = min(self._since_grip, 0)
+        return write_section(GRIP, content)
 
     def _key(self, frame: SetpointFrame, limbs: tuple[int, ...]) -> int:
         if len(limbs) == self._schema.limbs > 1:
@@ -172,6 +223,8 @@ class PackedSetpoints:
         reader = BitReader(buffer[1:-LONG_BYTES])
         time_ns = SETPOINT_STAMP.time_ns(reader.take(SETPOINT_STAMP.bits), reference_ns)
         code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
+        if buffer[0] == Kind.GOAL.value:
+            return self._read_goal(buffer, reader, time_ns, code, epoch, sender)
         grade = self._limbs.take_grade(reader)
         known = coarse_time(time_ns)
         counter = sender.counters
@@ -194,7 +247,11 @@ class PackedSetpoints:
                 reader, self._told(buffer[0], reader), grade
             )
         rows = self._limbs.rows(codes, grade)
-        period, uplink = self._take_plan(read_sections(reader.rest()), sender)
+        sections = read_sections(reader.rest())
+        period, uplink = self._take_plan(sections, sender)
+        signal = self._take_signal(sections.get(SIGNAL), codes)
+        grip = sections.get(GRIP)
+        told_grip = None if grip is None else read_grip(grip, self._schema.limbs)
         counter.sequence(code, _SEQUENCE_BITS, time_ns, telemetry=False)
         sender.period_ms, sender.uplink_bps = period, uplink
         if len(codes) == self._schema.limbs:
@@ -212,7 +269,48 @@ class PackedSetpoints:
             uplink_bps=uplink,
             active=buffer[0] & 0xF8 == Kind.ACTIVE_LIMB.value
             or buffer[0] in {Kind.SOME_WITH_ACTIVE.value, Kind.ALL.value},
+            signal=signal,
+            grip=told_grip,
         )
+
+    def _read_goal(
+        self,
+        buffer: bytes,
+        reader: BitReader,
+        time_ns: int,
+        code: int,
+        epoch: int,
+        sender: Sender,
+    ) -> SetpointFrame:
+        self._seal.check(buffer, coarse_time(time_ns))
+        goal = read_sections(reader.rest()).get(GOAL, b"")
+        if not 0 < len(goal) <= _LONGEST_GOAL:
+            raise FrameError(f"Goal has {len(goal)} bytes: 1..{_LONGEST_GOAL}.")
+        return SetpointFrame(
+            sequence=sender.counters.sequence(
+                code, _SEQUENCE_BITS, time_ns, telemetry=False
+            ),
+            generated_ns=time_ns,
+            robot=self._robot_id,
+            limb=WHOLE_ROBOT,
+            epoch=epoch,
+            mode=StationMode.ARMED,
+            period_ms=sender.period_ms,
+            coordinates=np.empty((0, 3)),
+            uplink_bps=sender.uplink_bps,
+            goal=goal,
+        )
+
+    @staticmethod
+    def _take_signal(
+        content: bytes | None, codes: dict[int, list[int]]
+    ) -> SignalTold | None:
+        if content is None:
+            return None
+        signal = read_signal(content)
+        if signal.limb not in codes:
+            raise FrameError(f"Signal of limb {signal.limb}, which is not told.")
+        return signal
 
     def _tells_all(self, key: int) -> bool:
         return key == Kind.ALL.value or (

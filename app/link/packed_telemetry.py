@@ -15,8 +15,8 @@
 | mask        | L    | a bit a limb; only where the key says "several"                 |
 | coordinates |      | one number in mixed radix, ranges 25 % wider than the limits    |
 
-After filling to a whole byte come sections (tension, faults, contact model) and 24 bits
-of CRC.
+After filling to a whole byte come sections (faults, status of a goal, what a strategy
+tells, tension, contact model) and 24 bits of CRC.
 """
 
 import math
@@ -27,10 +27,19 @@ from app.clock import NS_PER_MS, NS_PER_US
 from app.errors import FrameError
 from app.link.packed_limbs import GRADE_BITS, PackedLimbs
 from app.link.packing import BitReader, BitWriter
-from app.link.records import WHOLE_ROBOT, TelemetryFrame
+from app.link.records import STATUS_BITS, WHOLE_ROBOT, TelemetryFrame
 from app.link.schema import Grade
 from app.link.seal import LONG_BYTES
-from app.link.sections import CONTACT, FAULTS, TENSION, read_sections, write_section
+from app.link.sections import (
+    CONTACT,
+    FAULTS,
+    SIGNAL,
+    STATUS,
+    TENSION,
+    read_sections,
+    write_section,
+)
+from app.link.signal_section import read_signal, write_signal
 from app.link.stamps import SETPOINT_STAMP, TELEMETRY_STAMP, coarse_time
 from app.link.streams import Kind
 from app.link.terms import Terms
@@ -74,7 +83,7 @@ class PackedTelemetry:
         return 1 + (bits + 7) // 8 + section + LONG_BYTES
 
     def write(self, frame: TelemetryFrame, mtu_bytes: int) -> bytes:
-        """Write a frame; tensions, then the contact model, only where they fit.
+        """Write a frame; its sections in their order, each only where it fits.
 
         Raises:
             FrameError: a value is not finite, or of the wrong shape.
@@ -123,6 +132,14 @@ class PackedTelemetry:
             sections.append(
                 write_section(FAULTS, (frame.faults & 0xFFFF).to_bytes(2, "big"))
             )
+        if frame.status >= 0:
+            if frame.status >> STATUS_BITS:
+                raise FrameError(
+                    f"Status {frame.status:#x} takes more than {STATUS_BITS} bits."
+                )
+            sections.append(write_section(STATUS, frame.status.to_bytes(4, "big")))
+        if frame.signal is not None:
+            sections.append(write_section(SIGNAL, write_signal(frame.signal)))
         if frame.tension is not None:
             sections.append(self._tension_section(frame, limbs))
         if frame.contact:
@@ -189,6 +206,10 @@ class PackedTelemetry:
         one = limbs[0] if len(limbs) == 1 else WHOLE_ROBOT
         if one != WHOLE_ROBOT:
             tension = None if tension is None else tension[self._schema.tendons(one)]
+        signal, status = sections.get(SIGNAL), sections.get(STATUS)
+        if status is not None and (len(status) != 4 or status[0] >> STATUS_BITS - 24):
+            raise FrameError(f"Status {status.hex()!r}: {STATUS_BITS} bits of 4 bytes.")
+        told_signal = None if signal is None else read_signal(signal)
         hold_known = heard and hold != _HOLD_UNKNOWN
         return TelemetryFrame(
             sequence=self._counters.sequence(
@@ -209,6 +230,8 @@ class PackedTelemetry:
             ),
             faults=int.from_bytes(sections.get(FAULTS, b"")[:2], "big"),
             contact=sections.get(CONTACT, b"")[:_LONGEST_CONTACT],
+            signal=told_signal,
+            status=-1 if status is None else int.from_bytes(status, "big"),
         )
 
     def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:

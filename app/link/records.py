@@ -1,16 +1,57 @@
 """What a frame says, apart from how it is written."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from app.link.signal_section import SignalTold
 from app.messages import RobotState, StationMode
 from models.numerics import FloatArray
 
-__all__ = ["WHOLE_ROBOT", "HelloFrame", "SetpointFrame", "TelemetryFrame"]
+__all__ = [
+    "STATUS_BITS",
+    "WHOLE_ROBOT",
+    "Beside",
+    "GripTold",
+    "HelloFrame",
+    "SetpointFrame",
+    "TelemetryFrame",
+]
+
+STATUS_BITS = 26
+"""Of the status of a goal, in any profile."""
 
 WHOLE_ROBOT = -1
 """`limb` of a frame that has a row for every segment of the robot."""
+
+
+class GripTold(NamedTuple):
+    """How far a limb's gripper shall be closed; told to 1/31."""
+
+    limb: int
+    closure: float
+    """0 open .. 1 closed."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a station sends beside the coordinates of its limbs.
+
+    Attributes:
+        signal: what the strategy of the active limb tells.
+        grip: of the active limb.
+        goal: that is to be told until the robot knows it, for packed frames.
+        coarse_goal: the same for compact frames.
+        limb_hz: how often frames of a limb shall go where the link lets them; 0 = as
+            often as ever, 50 times a second.
+    """
+
+    signal: SignalTold | None = None
+    grip: GripTold | None = None
+    goal: bytes = b""
+    coarse_goal: bytes = b""
+    limb_hz: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +75,12 @@ class SetpointFrame:
             not known.
         active: it carries the limb that the operator drives.
         stranger: the station does not know the robot's session yet.
+        signal: what the strategy of a limb tells the robot; it belongs to that limb's
+            coordinates, and a frame that does not tell these tells no signal.
+        grip: of one limb; a packed frame tells it when it changes and now and then.
+        goal: what a limb shall do by itself, as `app.teleop.goals` writes it; a frame
+            with a goal tells no limbs. Up to 64 bytes; in compact frames 8, 12 or 16,
+            which take 2 to 4 frames and are there in the one that completes them.
     """
 
     sequence: int
@@ -47,6 +94,9 @@ class SetpointFrame:
     uplink_bps: float = 0.0
     active: bool = False
     stranger: bool = False
+    signal: SignalTold | None = None
+    grip: GripTold | None = None
+    goal: bytes = b""
 
     @property
     def complete(self) -> bool:
@@ -79,6 +129,10 @@ class TelemetryFrame:
         echo_generated_ns: stamp of the frame echoed [ns]; -1 where not told (compact).
         faults: bit k is set while the robot has fault k, of 16.
         contact: what the robot knows of what it touches; empty until it is filled.
+        signal: what the robot's half of a strategy tells the station.
+        status: how the robot gets on with a goal, as `app.teleop.goals` writes it in
+            `STATUS_BITS`; -1 = not told. A compact frame that tells it tells no
+            coordinates.
     """
 
     sequence: int
@@ -95,6 +149,8 @@ class TelemetryFrame:
     echo_generated_ns: int = -1
     faults: int = 0
     contact: bytes = b""
+    signal: SignalTold | None = None
+    status: int = -1
 
 
 @dataclass(frozen=True)

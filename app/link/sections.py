@@ -8,7 +8,11 @@ does not know, so a later version can say more to an older one.
 | 1    | setpoint  | plan: 2 filling bits, period 6, uplink rate 8       |
 | 2    | telemetry | tension: 10 bits for each tendon of the frame       |
 | 3    | telemetry | faults: 16 bits                                     |
-| 4    | telemetry | contact model, kept free: up to 64 bytes            |
+| 4    | telemetry | contact model: up to 64 bytes                       |
+| 5    | both      | what a strategy tells (`app.link.signal_section`)   |
+| 6    | setpoint  | grip: limb 3 bits, closure 5                        |
+| 7    | setpoint  | goal: up to 64 bytes                                |
+| 8    | telemetry | status of a goal: 6 filling bits, 26 bits           |
 """
 
 from app.errors import FrameError
@@ -16,14 +20,19 @@ from app.errors import FrameError
 __all__ = [
     "CONTACT",
     "FAULTS",
+    "GOAL",
+    "GRIP",
     "PLAN",
     "PLAN_BYTES",
+    "SIGNAL",
+    "STATUS",
     "TENSION",
     "read_sections",
     "write_section",
 ]
 
 PLAN, TENSION, FAULTS, CONTACT = 1, 2, 3, 4
+SIGNAL, GRIP, GOAL, STATUS = 5, 6, 7, 8
 PLAN_BYTES = 4
 """Length of a whole plan section."""
 

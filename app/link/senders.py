@@ -5,9 +5,22 @@ from collections import OrderedDict
 from app.link.bases import Bases
 from app.link.counters import Counters
 
-__all__ = ["Sender", "Senders"]
+__all__ = ["GoalParts", "Sender", "Senders"]
 
 _MOST_SENDERS = 16
+
+
+class GoalParts:
+    """Parts of one goal that came in compact frames."""
+
+    def __init__(self, number: int, epoch: int) -> None:
+        """Begin with none."""
+        self.number = number
+        self.epoch = epoch
+        self.count = 0
+        """How many make the goal; 0 = not known yet."""
+        self.told: dict[int, tuple[int, int, bytes]] = {}
+        """By part: stamp [ns], check bits, content."""
 
 
 class Sender:
@@ -22,6 +35,7 @@ class Sender:
         """Arming that its last compact announcement told; 0 = none."""
         self.compact_told_ns = 0
         """Stamp of that announcement [ns]."""
+        self.goal = GoalParts(-1, 0)
 
 
 class Senders:

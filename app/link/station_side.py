@@ -25,6 +25,7 @@ from app.link.emulator_protocol import EmulatorStatus
 from app.link.events import LinkEvents
 from app.link.frame import (
     WHOLE_ROBOT,
+    Beside,
     Codec,
     HelloFrame,
     Profile,
@@ -34,7 +35,9 @@ from app.link.frame import (
 from app.link.health import AgeMeter, ClockOffset, CountLoss, RateMeter, SequenceLoss
 from app.link.pacing import PaceBudget, Pacer, use_of
 from app.link.planner import LinkPlan, plan_for
+from app.link.signal_deadband import SignalDeadband
 from app.link.streams import COMPACT_BYTES
+from app.link.turns import Turns
 from app.messages import Event, LinkHealth, RobotState, StationMode, StationState
 from models.robot import RobotModel
 
@@ -48,6 +51,7 @@ _ANNOUNCE_REPEATS = 2
 _HELLO_PATIENCE_NS = 3 * NS_PER_S  # before it, what cannot be read yet is no news
 _DEAF_NS = NS_PER_S  # nothing of what comes can be read: it is begun anew
 _DEAF_PACKETS = 5
+_NOTHING = Beside()
 _SAME_CLOCK_NS = (-NS_PER_S, 6 * NS_PER_S)  # apparent ages that one clock explains
 
 
@@ -76,7 +80,9 @@ class StationSide:
         self._limbs = int(model.tip_speed_limit.size)
         self.pacer = Pacer(self._limbs, PaceBudget())
         self.deadband = Deadband(self.codec.schema, deadband)
+        self.signal_deadband = SignalDeadband(deadband)
         self._composer = Composer(self.codec, self.pacer, self.deadband)
+        self._turns = Turns()
         self._origin_ns = 0
         self.age = AgeMeter()
         self.clock = ClockOffset()
@@ -255,7 +261,9 @@ class StationSide:
 
     # -- out -----------------------------------------------------------------------
 
-    def send(self, now_ns: int, state: StationState) -> list[bytes]:
+    def send(
+        self, now_ns: int, state: StationState, beside: Beside = _NOTHING
+    ) -> list[bytes]:
         """Return the frames that go now.
 
         A state older than 100 ms sends nothing: the control loop stands still, and the
@@ -264,6 +272,7 @@ class StationSide:
         Args:
             now_ns: present time [ns].
             state: newest state of the control loop.
+            beside: what a strategy sends beside the coordinates.
         """
         if now_ns - int(state.time_ns[0]) > _STATE_AGE_LIMIT_NS:
             return []
@@ -282,18 +291,36 @@ class StationSide:
         compact = self.codec.profile is Profile.COMPACT
         if self._announcer.due(now_ns, compact=compact):
             return [self._announce(now_ns, state, epoch)]
+        alone = self._turns.next(now_ns, beside, compact=compact)
+        if alone is not None:
+            period_ms = self._alone_ms()
+            return [self._write(now_ns, state, (), mode, epoch, period_ms, alone)]
+        self.pacer.wish(beside.limb_hz)
+        signal = beside.signal
         limbs = self._composer.choose(
-            now_ns, self._sequence + 1, state.coordinates_commanded
+            now_ns,
+            self._sequence + 1,
+            state.coordinates_commanded,
+            told=signal is not None and self.signal_deadband.exceeded(signal, now_ns),
         )
-        return [self._send_limbs(now_ns, state, limbs, epoch)] if limbs else []
+        if not limbs:
+            return []
+        banded = self.signal_deadband.share > 0.0
+        if banded and signal is not None and signal.limb in limbs:
+            self.signal_deadband.sent(signal, now_ns)
+        return [self._send_limbs(now_ns, state, limbs, epoch, beside)]
 
     def _announce(self, now_ns: int, state: StationState, epoch: int) -> bytes:
         self._announcer.sent(now_ns)
-        period_ms = self.pacer.period_ms(self._selected)
+        period_ms = self._alone_ms()
+        return self._write(now_ns, state, (), StationMode.ARMED, epoch, period_ms)
+
+    def _alone_ms(self) -> float:
+        """Time to the next frame where this one tells no limb [ms]."""
         if self.codec.profile is Profile.COMPACT:
             rate = self.pacer.budget.bytes_per_s() or 1e3
-            period_ms = 1e3 * COMPACT_BYTES / rate
-        return self._write(now_ns, state, (), StationMode.ARMED, epoch, period_ms)
+            return 1e3 * COMPACT_BYTES / rate
+        return self.pacer.period_ms(self._selected)
 
     def _send_mode(
         self,
@@ -317,13 +344,21 @@ class StationSide:
         return [self._write(now_ns, state, (), mode, epoch, period_ns / NS_PER_MS)]
 
     def _send_limbs(
-        self, now_ns: int, state: StationState, limbs: tuple[int, ...], epoch: int
+        self,
+        now_ns: int,
+        state: StationState,
+        limbs: tuple[int, ...],
+        epoch: int,
+        beside: Beside,
     ) -> bytes:
         periods = [
             self.pacer.period_ms(limb) * self.codec.parts(limb) for limb in limbs
         ]
+        if self.codec.profile is Profile.COMPACT:
+            beside = _NOTHING
+        own = replace(beside, goal=b"")
         packet = self._write(
-            now_ns, state, limbs, StationMode.ARMED, epoch, max(periods)
+            now_ns, state, limbs, StationMode.ARMED, epoch, max(periods), own
         )
         self._composer.sent(now_ns, self._sequence, limbs, state.coordinates_commanded)
         return packet
@@ -336,6 +371,7 @@ class StationSide:
         mode: StationMode,
         epoch: int,
         period_ms: float,
+        beside: Beside = _NOTHING,
     ) -> bytes:
         self._sequence += 1
         commanded_ns = int(state.time_ns[0])
@@ -352,6 +388,9 @@ class StationSide:
                 coordinates=self._composer.rows(limbs, state.coordinates_commanded),
                 uplink_bps=self._uplink_bps,
                 active=self._selected in limbs,
+                signal=beside.signal,
+                grip=beside.grip,
+                goal=beside.goal,
             )
         )
         self._echoes.keep(self._sequence, Sent(now_ns, commanded_ns, stamp_ns))

@@ -10,13 +10,17 @@
 | 0x28-0x2F | setpoint of limb 0..7, which is not                           | 3    |
 | 0x30 0x31 | setpoint of several limbs, with the active one and without    | 2, 3 |
 | 0x32      | setpoint of all limbs                                         | 2    |
+| 0x33      | goal, without coordinates                                     | 2    |
 | 0x34 0x35 | telemetry of several limbs, of all                            | 2    |
 | 0x38-0x3F | telemetry of limb 0..7                                        | 2    |
 | 0x40-0x7F | compact setpoint: 0 1 rest period(2) limb(3)                  | 2, 3 |
 | 0x80-0xBF | compact telemetry: 1 0 state(3) limb(3)                       | 2    |
+| 0xC0-0xC3 | part 0..3 of a compact goal                                   | 2    |
+| 0xC8-0xCF | compact grip of limb 0..7                                     | 2    |
+| 0xD0-0xD7 | compact status of a goal of limb 0..7                         | 2    |
 
 A newer frame replaces one of the same key that still waits; of frames that wait, one
-of the lowest lane goes first. Keys from 0xC0 are not used.
+of the lowest lane goes first. Keys from 0xD8 are not used.
 """
 
 from enum import Enum
@@ -25,8 +29,11 @@ from app.errors import FrameError
 
 __all__ = [
     "COMPACT_BYTES",
+    "COMPACT_GOAL_KEY",
+    "COMPACT_GRIP_KEY",
     "COMPACT_REST",
     "COMPACT_SETPOINT_KEY",
+    "COMPACT_STATUS_KEY",
     "COMPACT_TELEMETRY_KEY",
     "URGENT_KEY_END",
     "Kind",
@@ -40,10 +47,11 @@ URGENT_KEY_END = 0x10
 """Stream keys below this are mode frames, which go before all others."""
 COMPACT_BYTES = 8
 COMPACT_SETPOINT_KEY, COMPACT_TELEMETRY_KEY = 0x40, 0x80
+COMPACT_GOAL_KEY, COMPACT_GRIP_KEY, COMPACT_STATUS_KEY = 0xC0, 0xC8, 0xD0
 COMPACT_REST = 0x20
 """Bit of a compact setpoint's key: the limb is not the active one."""
 
-_UNUSED_KEY = 0xC0
+_UNUSED_KEY = 0xD8
 _LAST_LANE = 3
 
 
@@ -59,6 +67,7 @@ class Kind(Enum):
     SOME_WITH_ACTIVE = 0x30
     SOME = 0x31
     ALL = 0x32
+    GOAL = 0x33
     TELEMETRY_SOME = 0x34
     TELEMETRY_ALL = 0x35
     TELEMETRY_LIMB = 0x38

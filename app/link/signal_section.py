@@ -1,0 +1,219 @@
+"""What a strategy's half tells the other, as a section of a packed frame; both ways.
+
+| field      | bits   | unit, meaning                                              |
+|------------|--------|------------------------------------------------------------|
+| strategy   | 4      | number of the teller's strategy                            |
+| limb       | 3      | whose tip                                                  |
+| fields     | 6      | which of the following are there, first one first          |
+| engagement | 11     | the station's count of engagements, modulo 2048            |
+| position   | 3 x 16 | 0.1 mm, hull frame                                         |
+| velocity   | 3 x 16 | 0.1 mm/s                                                   |
+| force      | 3 x 16 | 1 mN                                                       |
+| wave       | 3 x 16 | 0.2 mW^(1/2)                                               |
+| integral   | 3 x 24 | 1e-6 W^(1/2) s, modulo 16.8: put right by `near`           |
+| energy     | 32     | J, IEEE 754 rounded down, so that none is told too much of |
+
+A value beyond its range is told as the end of the range. The time of a signal is that
+of its frame. Of the integral of a wave only the low bits are told, because it grows
+without bound under a constant force: who has heard of it within 2.5 s at the greatest
+wave (8.39 W^(1/2) s) knows the rest.
+"""
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntFlag
+
+import numpy as np
+
+from app.errors import FrameError
+
+__all__ = [
+    "ENGAGEMENTS",
+    "SignalField",
+    "SignalTold",
+    "engagement_near",
+    "near",
+    "read_signal",
+    "write_signal",
+]
+
+ENGAGEMENTS = 2048
+"""The count of engagements is told modulo this."""
+
+Vector = tuple[float, float, float]
+
+_ZERO: Vector = (0.0, 0.0, 0.0)
+_HEAD_BYTES = 3
+_STRATEGIES, _LIMBS = 16, 8
+_STEP, _WAVE_STEP, _INTEGRAL_STEP = 1e-4, 2e-4, 1e-6
+_FORCE_STEP = 1e-3
+_WORD = 1 << 15
+_INTEGRAL_SPAN = 1 << 24
+
+
+class SignalField(IntFlag):
+    """What a section tells; the order of their bits is that of the fields."""
+
+    POSITION = 32
+    VELOCITY = 16
+    FORCE = 8
+    WAVE = 4
+    INTEGRAL = 2
+    ENERGY = 1
+
+
+_VECTORS = (
+    (SignalField.POSITION, "position", _STEP),
+    (SignalField.VELOCITY, "velocity", _STEP),
+    (SignalField.FORCE, "force", _FORCE_STEP),
+    (SignalField.WAVE, "wave", _WAVE_STEP),
+)
+
+
+@dataclass(frozen=True)
+class SignalTold:
+    """One signal as a frame tells it; what is not among the fields is 0.
+
+    Attributes:
+        limb: whose tip it is of, 0..7.
+        strategy: number of the teller's strategy, 0..15.
+        engagement: the station's count, modulo `ENGAGEMENTS`.
+        fields: what is told.
+        position: [m], hull frame, as all vectors.
+        velocity: [m/s].
+        force: [N].
+        wave: [sqrt(W)].
+        integral: of the wave over time; as read, its low part only [sqrt(W) s].
+        energy: that went in at the teller's port, not negative [J].
+    """
+
+    limb: int
+    strategy: int
+    engagement: int
+    fields: SignalField
+    position: Vector = _ZERO
+    velocity: Vector = _ZERO
+    force: Vector = _ZERO
+    wave: Vector = _ZERO
+    integral: Vector = _ZERO
+    energy: float = 0.0
+
+
+def write_signal(told: SignalTold) -> bytes:
+    """Return the content of a section.
+
+    Raises:
+        FrameError: a value that is told is not finite, or a number is out of range.
+    """
+    if not (0 <= told.limb < _LIMBS and 0 <= told.strategy < _STRATEGIES):
+        raise FrameError(
+            f"Signal of limb {told.limb}, strategy {told.strategy}: limbs are "
+            f"0..{_LIMBS - 1}, strategies 0..{_STRATEGIES - 1}."
+        )
+    head = told.strategy << 20 | told.limb << 17 | int(told.fields) << 11
+    content = (head | told.engagement % ENGAGEMENTS).to_bytes(_HEAD_BYTES, "big")
+    for field, name, step in _VECTORS:
+        if told.fields & field:
+            content += struct.pack(">3h", *_codes(getattr(told, name), step))
+    if told.fields & SignalField.INTEGRAL:
+        for value in _finite(told.integral):
+            code = round(value / _INTEGRAL_STEP) % _INTEGRAL_SPAN
+            content += code.to_bytes(3, "big")
+    if told.fields & SignalField.ENERGY:
+        content += struct.pack(">f", _rounded_down(told.energy))
+    return content
+
+
+def read_signal(content: bytes) -> SignalTold:
+    """Return the signal of a section.
+
+    Raises:
+        FrameError: wrong length, or an energy that is none.
+    """
+    head = int.from_bytes(content[:_HEAD_BYTES], "big")
+    fields = SignalField(head >> 11 & 0x3F)
+    at, vectors = _HEAD_BYTES, {}
+    if len(content) != _length(fields):
+        raise FrameError(f"Signal has {len(content)} bytes, not {_length(fields)}.")
+    for field, name, step in _VECTORS:
+        if fields & field:
+            x, y, z = struct.unpack_from(">3h", content, at)
+            vectors[name] = (step * x, step * y, step * z)
+            at += 6
+    if fields & SignalField.INTEGRAL:
+        x, y, z = (
+            int.from_bytes(content[at + 3 * k : at + 3 * k + 3], "big", signed=True)
+            for k in range(3)
+        )
+        vectors["integral"] = (
+            _INTEGRAL_STEP * x,
+            _INTEGRAL_STEP * y,
+            _INTEGRAL_STEP * z,
+        )
+        at += 9
+    energy = 0.0
+    if fields & SignalField.ENERGY:
+        (energy,) = struct.unpack_from(">f", content, at)
+        if not 0.0 <= energy < math.inf:
+            raise FrameError(f"Energy {energy} J: must be finite and not negative.")
+    return SignalTold(
+        limb=head >> 17 & 0x07,
+        strategy=head >> 20,
+        engagement=head & (ENGAGEMENTS - 1),
+        fields=fields,
+        energy=energy,
+        **vectors,
+    )
+
+
+def near(told: Sequence[float], last: Sequence[float]) -> Vector:
+    """Return a whole integral from its low part and the one heard before.
+
+    Args:
+        told: (3,) as read [sqrt(W) s].
+        last: (3,) whole, no more than 8.39 sqrt(W) s away.
+    """
+    span = _INTEGRAL_STEP * _INTEGRAL_SPAN
+    x, y, z = (
+        low + span * round((before - low) / span)
+        for low, before in zip(told, last, strict=True)
+    )
+    return x, y, z
+
+
+def engagement_near(told: int, count: int) -> int:
+    """Return the whole count of engagements, at or next below one's own count."""
+    return count - (count - told) % ENGAGEMENTS
+
+
+def _length(fields: SignalField) -> int:
+    vectors = sum(6 for field, _, _ in _VECTORS if fields & field)
+    integral = 9 if fields & SignalField.INTEGRAL else 0
+    return _HEAD_BYTES + vectors + integral + (4 if fields & SignalField.ENERGY else 0)
+
+
+def _finite(values: Sequence[float]) -> Sequence[float]:
+    if not all(map(math.isfinite, values)):
+        raise FrameError(f"Signal {tuple(values)} cannot be sent: it is not finite.")
+    return values
+
+
+def _codes(values: Sequence[float], step: float) -> list[int]:
+    return [
+        min(max(round(value / step), -_WORD), _WORD - 1) for value in _finite(values)
+    ]
+
+
+def _rounded_down(energy: float) -> float:
+    """The greatest float32 that is not above an energy [J]."""
+    if not 0.0 <= energy < math.inf:
+        raise FrameError(
+            f"Energy {energy} J cannot be sent: must be finite and not negative."
+        )
+    with np.errstate(over="ignore"):
+        single = np.float32(energy)
+    if float(single) > energy:
+        single = np.nextafter(single, np.float32(0.0))
+    return float(single)
