@@ -1,31 +1,34 @@
 """The bridge: what the robot believes of what it hears, and what it then applies.
 
-    bytes -> codec -> Freshness -> SafetyMachine -> envelope -> path over one period
-      -> rate limit from the last applied value -> winches
+    bytes -> codec -> Freshness -> SafetyMachine -> setpoint, or signal, or goal
+      -> envelope -> path over one period -> rate limit from the last applied value
+      -> winches
 
 It trusts nobody. A setpoint moves a limb only when it is whole, for this robot and its
 session, young, newer than the last of its segments, finite, from the station in control
 and of the arming that is followed; and then only inside the envelope and no faster than
-the rate limits. Pure: it takes its time as an argument, so it runs the same on a clock
-and in a study.
+the rate limits. What a strategy tells beside a setpoint, grips and goals are held to
+the same; which of a limb's commands counts then, `app.robot.followed` decides. Pure: it
+takes its time as an argument, so it runs the same on a clock and in a study.
 """
 
 import math
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
-
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import RobotParameters
+from app.config.teleop import TeleopParameters
 from app.errors import FrameError
-from app.link.frame import WHOLE_ROBOT, Codec, SetpointFrame, profile_of
+from app.link.frame import Codec, SetpointFrame, profile_of
 from app.link.pacing import PaceBudget
 from app.messages import Event, RobotState, Severity, StationMode
 from app.robot.approach import Approach
 from app.robot.body import Applied
 from app.robot.custody import Custody
+from app.robot.followed import Followed
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Freshness, Rejection
+from app.robot.rejections import Rejections
 from app.robot.reporter import Heard, Reporter
 from app.robot.safety import Actuation, SafetyMachine, Verdict
 from models.numerics import FloatArray
@@ -36,7 +39,8 @@ __all__ = ["Bridge"]
 _LONGEST_STEP_NS = 5 * NS_PER_MS
 """A process that was stalled moves on as if only this had passed: no jump."""
 
-_REPORT_EVERY_NS = NS_PER_S
+_GOAL_STREAM = -(1 << 40)
+"""Goals have an order of their own, less the connection: see `Freshness.judge`."""
 
 
 class Bridge:
@@ -51,6 +55,7 @@ class Bridge:
         *,
         session: int = 0,
         custody: Custody | None = None,
+        teleop: TeleopParameters | None = None,
     ) -> None:
         """Start idle and compliant.
 
@@ -63,6 +68,7 @@ class Bridge:
             session: drawn at the robot's start, so that no frame of an earlier one is
                 obeyed; 0 = as the codec has it.
             custody: decides which station is in control; None = whoever speaks.
+            teleop: of the strategies' slave halves; None = the defaults.
         """
         if session:
             codec.bind(session)
@@ -73,19 +79,27 @@ class Bridge:
         self._freshness = Freshness(robot.safety.command_age_limit_ms)
         self._reporter = Reporter(model, codec, budget or PaceBudget())
         self._approach = Approach(model)
+        self._patience_ms = robot.safety.compliant_after_ms
+        self.followed = Followed(model, self._approach, teleop or TeleopParameters())
+        """What each limb follows, and how far each gripper shall be closed."""
         self._pose_known = False
         self._last_step_ns: int | None = None
         self._events: list[Event] = []
-        self._reported: Counter[Rejection] = Counter()
-        self._report_due_ns = 0
-        self.rejected: Counter[Rejection] = Counter()
-        """Frames that moved nothing, by reason."""
-        self.clamped = 0
-        """Setpoints that had to be brought into the envelope."""
+        self._rejections = Rejections()
         self.received = 0
         """Whole, fresh setpoint frames for this robot, obeyed or not."""
         self.newest: Heard | None = None
         """The newest such frame."""
+
+    @property
+    def rejected(self) -> Counter[Rejection]:
+        """Frames that moved nothing, by reason."""
+        return self._rejections.count
+
+    @property
+    def clamped(self) -> int:
+        """Setpoints that had to be brought into the envelope."""
+        return self.followed.clamped
 
     @property
     def state(self) -> RobotState:
@@ -116,7 +130,14 @@ class Bridge:
         self._reporter.known()
         return self._take(now_ns, buffer, frame, peer)
 
-    def step(self, now_ns: int, measured: FloatArray, *, unsafe: str = "") -> Applied:
+    def step(
+        self,
+        now_ns: int,
+        measured: FloatArray,
+        *,
+        unsafe: str = "",
+        contact: FloatArray | None = None,
+    ) -> Applied:
         """Let time pass and say what to apply now.
 
         Args:
@@ -124,6 +145,8 @@ class Bridge:
             measured: (S, 3) the pose that the robot measures [rad, rad, m].
             unsafe: what of the robot has failed; it ends the arming that is followed,
                 and none is followed while it lasts.
+            contact: (L, 3) force of each tip on what it touches, hull frame [N]; None
+                where the robot senses none.
 
         Returns:
             The pose really applied, after all limits.
@@ -143,15 +166,21 @@ class Bridge:
                 "Check the shape sensors.",
             )
         self._pose_known = finite and not unsafe
+        if self.safety.state != RobotState.ACTIVE:
+            self.followed.stand_still(
+                self.safety.state, disarmed=self.safety.disarmed, failed=bool(unsafe)
+            )
         if self.safety.actuation != Actuation.STIFF:
             # follow the limb, so that engaging starts where it is
             self._approach.follow(measured)
         elif self.safety.state == RobotState.ACTIVE:
-            self._approach.advance(now_ns, elapsed_ns / NS_PER_S)
+            period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
+            self.followed.step(now_ns, period, patience_ns, measured, contact)
+            self._approach.advance(now_ns, period)
         elif self.safety.homing:
             self._approach.go_home(elapsed_ns / NS_PER_S)
-        if now_ns >= self._report_due_ns and self.rejected != self._reported:
-            self._report_rejected(now_ns)
+        if news := self._rejections.news(now_ns):
+            self._say(now_ns, Severity.WARNING, news)
         state = self.safety.state
         still = state == RobotState.ESTOP or (
             state == RobotState.HOLD and not self.safety.homing
@@ -165,6 +194,7 @@ class Bridge:
             coordinates: (S, 3) any pose [rad, rad, m]; nothing is changed by it.
         """
         self._approach.warm_up(coordinates)
+        self.followed.warm_up(coordinates)
 
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""
@@ -202,6 +232,8 @@ class Bridge:
             tension,
             faults,
             contact,
+            signal=self.followed.half.signal(),
+            status=self.followed.status,
         )
 
     def _meet(
@@ -223,11 +255,11 @@ class Bridge:
         ahead = frame.generated_ns > now_ns + FUTURE_TOLERANCE_NS
         if ahead and frame.mode == StationMode.ESTOP:
             frame = replace(frame, generated_ns=now_ns)
-        mode_only = frame.mode != StationMode.ARMED or frame.announces
-        segments: list[int] = [] if mode_only else self._carried(frame)
+        mode_only = frame.mode != StationMode.ARMED or not len(frame.coordinates)
+        segments: list[int] = [] if mode_only else self.followed.told(frame)
         if not (mode_only or segments):
             return self._reject(Rejection.NOT_FINITE)
-        streams = segments or [-1 - peer]
+        streams = segments or [(_GOAL_STREAM if frame.goal else -1) - peer]
         judged = {
             stream: self._freshness.judge(
                 now_ns, stream, frame.generated_ns, frame.sequence
@@ -244,9 +276,20 @@ class Bridge:
             self._hear(now_ns, buffer, frame, fresh, peer)
         if mode_only:
             # a stop is taken even when late; SafetyMachine knows what it may still end
-            self._obey_mode(now_ns, frame, peer, fresh=bool(fresh))
+            obeyed = self._obey_mode(now_ns, frame, peer, fresh=bool(fresh))
+            if obeyed and frame.goal:
+                self._begin_goal(frame)
+            if obeyed:
+                self.followed.grip(now_ns, frame, self._freshness)
             return False
         return self._aim_at(now_ns, frame, fresh, peer)
+
+    def _begin_goal(self, frame: SetpointFrame) -> None:
+        """Take a goal up, where it is one and a newer one."""
+        try:
+            self.followed.goal(frame.goal)
+        except FrameError:
+            self._reject(Rejection.MALFORMED)
 
     def _may(self, now_ns: int, peer: int, frame: SetpointFrame) -> bool:
         """Ask who is in control; a stop needs nobody's leave."""
@@ -281,7 +324,8 @@ class Bridge:
 
     def _obey_mode(
         self, now_ns: int, frame: SetpointFrame, peer: int, *, fresh: bool
-    ) -> None:
+    ) -> bool:
+        """Obey a frame without coordinates; return whether an arming is followed."""
         before = (self.safety.state, self.safety.epoch)
         verdict = self._command(now_ns, frame, fresh=fresh)
         if verdict == Verdict.OBEYED:
@@ -292,23 +336,19 @@ class Bridge:
             else:
                 latched = before[0] == RobotState.ESTOP
                 self._custody.stopped(peer, latched=latched)
+        return verdict == Verdict.OBEYED
 
     def _aim_at(
         self, now_ns: int, frame: SetpointFrame, segments: list[int], peer: int
     ) -> bool:
         """Command the segments of a setpoint that are fresh."""
-        start = self._first_segment(frame)
-        status = 0
-        for segment in segments:
-            row = frame.coordinates[segment - start]
-            status = max(status, self._approach.want(segment, row))
         before = (self.safety.state, self.safety.epoch)
         if self._command(now_ns, frame, fresh=True) != Verdict.OBEYED:
             return False
-        self.clamped += status
         self._engage(now_ns, frame, before, peer)
-        self._approach.aim(now_ns, segments, self._span_ns(frame.period_ms))
-        return True
+        self.followed.grip(now_ns, frame, self._freshness)
+        span_ns = self._span_ns(frame.period_ms)
+        return self.followed.setpoint(now_ns, frame, segments, span_ns)
 
     def _engage(
         self,
@@ -322,15 +362,19 @@ class Bridge:
             self._custody.took(peer)
         if before != (RobotState.ACTIVE, frame.epoch):
             self._approach.forget(now_ns)
+        if before[1] != frame.epoch:
+            self.followed.forget()
 
     def _command(self, now_ns: int, frame: SetpointFrame, *, fresh: bool) -> Verdict:
+        # a goal goes on through silence until the arming ends for it
+        lone = self.followed.goals.running or bool(frame.goal)
         verdict = self.safety.command(
             now_ns,
             generated_ns=frame.generated_ns,
             sequence=frame.sequence,
             mode=frame.mode,
             epoch=frame.epoch,
-            period_ms=frame.period_ms,
+            period_ms=self._patience_ms if lone else frame.period_ms,
             fresh=fresh,
             pose_known=self._pose_known,
         )
@@ -340,20 +384,6 @@ class Bridge:
             self._reject(Rejection.REFUSED)
         return verdict
 
-    def _first_segment(self, frame: SetpointFrame) -> int:
-        """Segment of the robot that the frame's first row is of."""
-        whole = frame.limb == WHOLE_ROBOT
-        return 0 if whole else int(self._model.limb_segment_start[frame.limb])
-
-    def _carried(self, frame: SetpointFrame) -> list[int]:
-        """Segments of the robot that a setpoint tells; none where one is not finite."""
-        finite = np.isfinite(frame.coordinates).all(axis=1)
-        absent = np.isnan(frame.coordinates).all(axis=1)
-        if not (finite | absent).all():
-            return []
-        start = self._first_segment(frame)
-        return [start + int(row) for row in np.flatnonzero(finite)]
-
     def _span_ns(self, period_ms: float) -> int:
         """Time over which a setpoint is reached: one send period, never past a hold."""
         if not period_ms > 0.0:
@@ -361,15 +391,8 @@ class Bridge:
         return round(min(period_ms * NS_PER_MS, self.safety.hold_after_ns))
 
     def _reject(self, reason: Rejection) -> bool:
-        self.rejected[reason] += 1
+        self._rejections.note(reason)
         return False
-
-    def _report_rejected(self, now_ns: int) -> None:
-        new = self.rejected - self._reported
-        self._report_due_ns = now_ns + _REPORT_EVERY_NS
-        self._reported = self.rejected.copy()
-        listed = ", ".join(f"{count} {reason.value}" for reason, count in new.items())
-        self._say(now_ns, Severity.WARNING, f"Setpoint frames dropped: {listed}.")
 
     def _say(self, now_ns: int, severity: Severity, text: str) -> None:
         self._events.append(Event(now_ns, severity, "robot", text))

@@ -2,7 +2,8 @@
 
 The winches are told what the nominal model says, as on a real robot whose controller
 knows its limbs only so well; the limbs then move by the perturbed one. What is left
-out: the hull's own motion, contact, friction of the tendons in their sheaths.
+out: the hull's own motion, friction of the tendons in their sheaths. Where it is given
+surroundings, its limbs touch them.
 """
 
 from dataclasses import dataclass, fields
@@ -12,29 +13,30 @@ import numpy as np
 from app.errors import ConfigError
 from app.messages import Event, RobotFault
 from app.robot.body import Applied
-from app.robot.safety import Actuation
-from models.numerics import FloatArray, IntArray, kernel
-from models.robot import RobotData, RobotModel, allocate_robot_data
+from app.robot.plant_step import (
+    EACH,
+    PLANT_PERIOD,
+    plant_contact_step,
+    plant_step,
+)
+from app.robot.surroundings import Surroundings
+from models.numerics import FloatArray, IntArray
+from models.robot import RobotModel, allocate_robot_data
+from models.robot_contact import allocate_surroundings_work
 from models.robot_tree import changed_robot
-from models.rod import RodWork, allocate_rod_work, reset_robot_data, robot_step
+from models.rod import RodWork, allocate_rod_work, reset_robot_data
 from models.tendon import tendon_lengths
-from models.winch import winch_lengths
 
 __all__ = ["PLANT_PERIOD", "Plant", "PlantMismatch"]
-
-PLANT_PERIOD = 1e-3
-"""Time step of the plant [s]."""
 
 _BEND_NOISE = 2e-3  # rad, of a shape sensor; ASSUMED
 _EXTENSION_NOISE = 1e-4  # m; ASSUMED
 _TENSION_NOISE = 0.02  # N, of a load cell; ASSUMED
-_TENSION_LOOP = 5e-3  # s, time constant of a winch under tension control; ASSUMED
 _SLACK_MARGIN = 5e-3  # m paid out beyond what any pose inside the envelope needs
 
 _NOISE_ROWS = 256  # measurements whose noise is drawn at once
 
-_STIFF, _COMPLIANT = int(Actuation.STIFF), int(Actuation.COMPLIANT)
-_EACH = -1  # every winch is told for itself
+_STEP_NS = round(1e9 * PLANT_PERIOD)
 
 _FACTOR_RANGE = (0.2, 5.0)
 
@@ -105,93 +107,6 @@ class PlantMismatch:
         )
 
 
-@kernel
-def _stiff_winches(
-    model: RobotModel, coordinates: FloatArray, work: RodWork, length_out: FloatArray
-) -> None:
-    """Lengths (T,) that hold a pose (S, 3); a limb that is not finite keeps its own."""
-    for limb in range(model.tip_speed_limit.size):
-        start, stop = model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
-        first, last = model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]
-        winch_lengths(
-            model, limb, coordinates[start:stop], work, length_out[first:last]
-        )
-
-
-@kernel
-def _compliant_winches(
-    model: RobotModel, data: RobotData, work: RodWork, length_out: FloatArray
-) -> None:
-    """Lengths (T,) to ask of the winches so that every tendon carries its pretension.
-
-    A winch under tension control does not wait for its own lag: it asks for more than
-    is missing, so that the loop closes with `_TENSION_LOOP`, up to its speed limit.
-    """
-    for limb in range(model.tip_speed_limit.size):
-        start, stop = model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
-        first, last = model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]
-        tendon_lengths(
-            model,
-            limb,
-            data.coordinates[start:stop],
-            length_out[first:last],
-            work.tendon_jacobian,
-        )
-        for t in range(first, last):
-            stretch = model.tendon_pretension[t] / model.tendon_stiffness[t]
-            missing = length_out[t] - stretch - data.servo_length[t]
-            lead = max(1.0, model.servo_time_constant[t] / _TENSION_LOOP)
-            length_out[t] = data.servo_length[t] + lead * missing
-
-
-@kernel
-def plant_step(
-    nominal: RobotModel,
-    real: RobotModel,
-    actuation: int,
-    target: FloatArray,
-    slack: FloatArray,
-    drive: IntArray,
-    given: FloatArray,
-    data: RobotData,
-    work: RodWork,
-    winch_out: FloatArray,
-) -> int:
-    """Advance the plant by `PLANT_PERIOD`.
-
-    Args:
-        nominal: what the winches' controller believes the robot to be.
-        real: what it is.
-        actuation: an `Actuation` of all winches; -1: each as `drive` says.
-        target: (S, 3) pose to hold where that is STIFF [rad, rad, m].
-        slack: (T,) lengths at which nothing loads the limb [m].
-        drive: (T,) an `Actuation` each.
-        given: (T,) lengths where that is STIFF [m].
-        data: state of the plant, advanced.
-        work: scratch.
-        winch_out: (T,) lengths asked of the winches [m].
-
-    Returns:
-        Number of limbs that are frozen.
-    """
-    if actuation == _STIFF:
-        _stiff_winches(nominal, target, work, winch_out)
-    elif actuation == _COMPLIANT:
-        # a winch under tension control feels its tendon: the real geometry
-        _compliant_winches(real, data, work, winch_out)
-    elif actuation == _EACH:
-        _compliant_winches(real, data, work, winch_out)
-        for t in range(winch_out.size):
-            if drive[t] == _STIFF:
-                winch_out[t] = given[t]
-            elif drive[t] != _COMPLIANT:
-                winch_out[t] = slack[t]
-    else:
-        for t in range(winch_out.size):
-            winch_out[t] = slack[t]
-    return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
-
-
 def _slack_lengths(model: RobotModel, work: RodWork) -> FloatArray:
     """Lengths (T,) at which nothing loads the limb at any pose inside the envelope."""
     lengths = np.zeros(model.tendon_angle.size)
@@ -227,6 +142,7 @@ class Plant:
         mismatch: PlantMismatch,
         seed: int,
         coordinates: FloatArray | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         """Put the robot at rest.
 
@@ -235,13 +151,21 @@ class Plant:
             mismatch: how the robot that is really there differs.
             seed: of the sensor noise.
             coordinates: (S, 3) pose to start at; None = the rest posture.
+            surroundings: what it can touch; None = open water.
 
         Raises:
             ConfigError: the mismatch does not fit the robot.
         """
         self._nominal = model
         self._real = mismatch.apply(model)
-        self._work = allocate_rod_work(model)
+        self.surroundings = surroundings
+        if surroundings is None:
+            self._work = allocate_rod_work(model)
+        else:
+            self._work = allocate_surroundings_work(model)
+            self._real.tree.current[:] = surroundings.current_m_s
+        self.time_ns = 0
+        """Robot time of the last step [ns]; for events, set by who knows it."""
         self._data = allocate_robot_data(model)
         self._winch = np.zeros(model.tendon_angle.size)
         self._slack = _slack_lengths(self._real, self._work)
@@ -281,8 +205,8 @@ class Plant:
         """Nothing to do."""
 
     def events(self) -> list[Event]:
-        """Nothing: what there is to say the core says."""
-        return []
+        """What happened to things around; of the rest the core says what there is."""
+        return [] if self.surroundings is None else self.surroundings.events()
 
     @property
     def frozen(self) -> int:
@@ -310,21 +234,7 @@ class Plant:
         Returns:
             Number of limbs that are frozen.
         """
-        self._frozen = int(
-            plant_step(
-                self._nominal,
-                self._real,
-                int(applied.actuation),
-                applied.coordinates,
-                self._slack,
-                self._drive,
-                self._given,
-                self._data,
-                self._work,
-                self._winch,
-            )
-        )
-        return self._frozen
+        return self._advance(int(applied.actuation), applied.coordinates)
 
     def step_lines(self, length: FloatArray, drive: IntArray) -> int:
         """Advance by `PLANT_PERIOD` with every winch told for itself.
@@ -336,20 +246,46 @@ class Plant:
         Returns:
             Number of limbs that are frozen.
         """
+        self._drive[:] = drive
+        self._given[:] = length
+        return self._advance(EACH, self._data.coordinates)
+
+    def _advance(self, actuation: int, target: FloatArray) -> int:
+        around = self.surroundings
+        self.time_ns += _STEP_NS
+        if around is None:
+            self._frozen = int(
+                plant_step(
+                    self._nominal,
+                    self._real,
+                    actuation,
+                    target,
+                    self._slack,
+                    self._drive,
+                    self._given,
+                    self._data,
+                    self._work,
+                    self._winch,
+                )
+            )
+            return self._frozen
         self._frozen = int(
-            plant_step(
+            plant_contact_step(
                 self._nominal,
                 self._real,
-                _EACH,
-                self._data.coordinates,
+                around.model,
+                actuation,
+                target,
                 self._slack,
-                drive,
-                length,
+                self._drive,
+                self._given,
                 self._data,
+                around.data,
                 self._work,
                 self._winch,
             )
         )
+        around.note(self.time_ns)
         return self._frozen
 
     @property
@@ -372,7 +308,8 @@ class Plant:
             self._measured += 1
             pose += self._pose_noise[row]
             tension += self._tension_noise[row]
-            np.maximum(tension, 0.0, out=tension)
+            # a load cell reads no push of a tendon; a chamber does push
+            np.maximum(tension, self._nominal.tendon_tension_least, out=tension)
         return pose, tension
 
     def _draw_noise(self) -> None:

@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.clock import NS_PER_MS
-from app.link.frame import WHOLE_ROBOT, Codec, HelloFrame, Profile, TelemetryFrame
+from app.link.frame import (
+    WHOLE_ROBOT,
+    Codec,
+    HelloFrame,
+    Profile,
+    SignalTold,
+    TelemetryFrame,
+)
 from app.link.hello import HELLO_BYTES
 from app.link.pacing import PaceBudget, Pacer
 from app.link.planner import telemetry_grade
@@ -29,6 +36,9 @@ _WIDE_MTU_BYTES = 128
 _WHOLE_HZ = 5.0
 _MOVED = 0.02  # rad
 _HELLO_NS = 200 * NS_PER_MS
+_FIGURES = 11  # bits of a status that change all the time: progress and force
+_STATUS_EVERY, _STATUS_REPEATS = 4, 3  # frames; and after a change
+_SIGNAL_HZ = 500.0  # frames that carry what a half tells go so often at most
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,8 @@ class Reporter:
         self._hello_ns: int | None = None
         self._hellos = 0
         self._codec.grade = telemetry_grade(codec, budget)
+        self._status = -1
+        self._since_status = 0
 
     def greet(self) -> None:
         """A frame came from someone who may not know the session: tell it again."""
@@ -113,6 +125,9 @@ class Reporter:
         tension: FloatArray,
         faults: int = 0,
         contact: bytes = b"",
+        *,
+        signal: SignalTold | None = None,
+        status: int = -1,
     ) -> list[bytes]:
         """Return the frames that go now.
 
@@ -127,10 +142,14 @@ class Reporter:
             tension: (T,) [N].
             faults: a bit for each fault that the robot has.
             contact: what it knows of what it touches, ready to be sent.
+            signal: what a strategy's slave half tells; frames then go more often.
+            status: how the robot gets on with a goal, -1 = it has none; told when it
+                has changed and now and then.
 
         Returns:
             None or one frame of at most the link's MTU.
         """
+        self._pacer.wish(0.0 if signal is None else _SIGNAL_HZ)
         changed = state != self._told_state
         if not changed and not self._pacer.ready(now_ns):
             return []
@@ -151,14 +170,34 @@ class Reporter:
             return []
         limbs = (limb,) if compact else self._together(limb)
         frame = self._frame(now_ns, limbs, state, epoch, heard, received, tension)
-        packet = self._codec.encode(replace(frame, faults=faults, contact=contact))
+        frame = replace(
+            frame,
+            faults=faults,
+            contact=contact,
+            signal=signal,
+            status=self._due_status(status, state_changed=changed),
+        )
+        packet = self._codec.encode(frame)
         self._pacer.sent(now_ns, limbs, len(packet))
+        if compact and frame.status >= 0:
+            return [packet]  # told in the place of coordinates
         for told in limbs:
             rows = self._codec.schema.rows(told)
             self._told[rows] = self._last_finite[rows]
         self._told_state = state
         self._next_limb = (limb + 1) % self._change.size
         return [packet]
+
+    def _due_status(self, status: int, *, state_changed: bool) -> int:
+        """Return the status where this frame tells it, else -1."""
+        if status >> _FIGURES != self._status >> _FIGURES:
+            self._since_status = -_STATUS_REPEATS
+        self._status = status
+        self._since_status += 1
+        told = status >= 0 and not 0 < self._since_status < _STATUS_EVERY
+        if told:
+            self._since_status = min(self._since_status, 0)
+        return status if told and not state_changed else -1
 
     def _together(self, limb: int) -> tuple[int, ...]:
         """Limbs that go in one packed frame."""

@@ -18,9 +18,12 @@ from app.link.frame import (
     WHOLE_ROBOT,
     Codec,
     Grade,
+    GripTold,
     HelloFrame,
     Profile,
     SetpointFrame,
+    SignalField,
+    SignalTold,
     TelemetryFrame,
 )
 from app.link.pacing import PaceBudget
@@ -30,6 +33,9 @@ from app.robot.bridge import Bridge
 from app.robot.custody import Custody
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Rejection
 from app.robot.safety import Actuation
+from app.robot.tip import tip_position
+from app.teleop.goal_bytes import coarse_goal, fine_goal, read_status
+from app.teleop.goals import Goal, GoalKind, GoalReason, GoalState
 from models.numerics import FloatArray
 
 ROBOT = load_robot("ursula")
@@ -722,6 +728,233 @@ class TestCustody:
         rig.now_ns += NS_PER_MS
         assert rig.deliver(second.encode(rig.frame(0, epoch=8)), peer=1)
         assert not rig.send(0, epoch=9)
+
+
+def tip(pose: FloatArray, limb: int = 0) -> FloatArray:
+    found, poses = np.zeros(3), np.zeros((3, 4, 4))
+    tip_position(MODEL, limb, np.ascontiguousarray(pose[rows(limb)]), poses, found)
+    return found
+
+
+EMPTY = np.empty((0, 3))
+
+
+class TestBeside:
+    """Signals, grips and goals are held to what setpoints are."""
+
+    def signal(self, place: FloatArray, **changes: object) -> SignalTold:
+        x, y, z = place.tolist()
+        values = {
+            "limb": 0,
+            "strategy": 0,
+            "engagement": 1,
+            "fields": SignalField.POSITION | SignalField.VELOCITY,
+            "position": (x, y, z),
+        }
+        return SignalTold(**(values | changes))  # type: ignore[arg-type]
+
+    def goal(self, rig: Rig, number: int = 1, **changes: object) -> bytes:
+        x, y, z = (tip(rig.pose()) + np.array([-0.02, 0.02, 0.02])).tolist()
+        values = {"number": number, "kind": GoalKind.REACH, "limb": 0}
+        goal = Goal(**(values | {"position": (x, y, z)} | changes))  # type: ignore[arg-type]
+        return fine_goal(goal) if rig.mtu_bytes > 8 else coarse_goal(goal)
+
+    def armed(self, mtu_bytes: int = 256) -> Rig:
+        rig = Rig(mtu_bytes=mtu_bytes, session=77)
+        if mtu_bytes == 8:
+            rig.send(0, coordinates=EMPTY, period_ms=1000.0)
+        else:
+            rig.send(0, coordinates=POSE[rows(0)])
+        return rig
+
+    def keep(self, rig: Rig, seconds: float) -> None:
+        for _ in range(round(seconds * 10)):
+            rig.send(0, coordinates=EMPTY)
+            rig.step(100)
+
+    def test_a_hand_is_followed_in_the_place_of_setpoints_and_let_go_of(self) -> None:
+        rig = self.armed()
+        wanted = tip(POSE) + np.array([-0.01, 0.02, 0.02])
+        for _ in range(60):
+            rig.send(0, coordinates=POSE[rows(0)], signal=self.signal(wanted))
+            rig.step(20)
+        assert np.linalg.norm(tip(rig.pose()) - wanted) < 5e-3
+        (packet, *_) = [
+            packet
+            for _ in range(30)
+            for packet in rig.bridge.telemetry(
+                rig.step() and rig.now_ns, POSE, np.zeros(MODEL.tendon_angle.size)
+            )
+        ]
+        frame = rig.station.decode(packet, rig.now_ns)
+        assert isinstance(frame, TelemetryFrame)
+        assert frame.signal is not None
+        assert (frame.signal.limb, frame.signal.engagement) == (0, 1)
+        rig.send(0, coordinates=POSE[rows(0)])
+        rig.step(500)
+        assert np.allclose(rig.pose(), POSE, atol=2e-3)
+
+    def test_stale_replayed_and_foreign_signals_move_nothing(self) -> None:
+        rig = self.armed()
+        far = self.signal(tip(POSE) + np.array([-0.1, 0.1, 0.1]))
+        early = rig.station.encode(rig.frame(0, coordinates=POSE[rows(0)], signal=far))
+        rig.send(0, coordinates=POSE[rows(0)])
+        rig.step(100)
+        assert not rig.deliver(early), "overtaken"
+        assert not rig.send(
+            0,
+            coordinates=POSE[rows(0)],
+            signal=far,
+            generated_ns=rig.now_ns - 4_100 * NS_PER_MS,
+        )
+        assert not rig.send(0, epoch=0, coordinates=POSE[rows(0)], signal=far)
+        assert rig.still()
+        unknown = replace(far, strategy=15)
+        assert rig.send(0, coordinates=POSE[rows(0)], signal=unknown)
+        rig.step(100)
+        assert np.allclose(rig.pose(), POSE, atol=2e-3)
+
+    def test_a_hand_that_falls_silent_is_not_followed_on(self) -> None:
+        rig = self.armed()
+        far = self.signal(tip(POSE) + np.array([-0.1, 0.1, 0.1]))
+        rig.send(0, coordinates=POSE[rows(0)], signal=far)
+        rig.step(100)
+        # the arming goes on, but nothing of the hand comes
+        self.keep(rig, 0.7)
+        assert rig.bridge.state == RobotState.ACTIVE
+        assert rig.still()
+
+    def test_a_hand_does_not_survive_a_hold_or_an_arming(self) -> None:
+        rig = self.armed()
+        far = self.signal(tip(POSE) + np.array([-0.1, 0.1, 0.1]))
+        rig.send(0, coordinates=POSE[rows(0)], signal=far)
+        rig.step(50)
+        rig.send(0, mode=StationMode.DISARMED)
+        assert rig.still()
+        held = rig.pose()[rows(0)]
+        rig.send(1, epoch=8, coordinates=rig.pose()[rows(1)])
+        assert np.array_equal(rig.step(100).coordinates[rows(0)], held)
+
+    def test_a_wild_force_shifts_a_setpoint_no_farther_than_the_envelope(self) -> None:
+        rig = self.armed()
+        force = self.signal(
+            tip(POSE), strategy=4, fields=SignalField.FORCE, force=(32.0, -32.0, 32.0)
+        )
+        before = rig.pose()
+        for _ in range(100):
+            rig.send(0, coordinates=POSE[rows(0)], signal=force)
+            rig.step(20)
+            bend = np.hypot(*rig.pose()[:, :2].T)
+            assert np.all(bend <= MODEL.bend_limit + 1e-9)
+        assert not np.allclose(rig.pose()[rows(0)], before[rows(0)], atol=0.01)
+        for _ in range(50):
+            rig.send(0, coordinates=POSE[rows(0)])
+            rig.step(20)
+        assert np.allclose(rig.pose(), POSE, atol=2e-3), "absent is none"
+
+    @pytest.mark.parametrize("mtu_bytes", [256, 8])
+    def test_a_goal_is_done_and_told(self, mtu_bytes: int) -> None:
+        rig = self.armed(mtu_bytes)
+        goal = self.goal(rig)
+        wanted = tip(rig.pose()) + np.array([-0.02, 0.02, 0.02])
+        for _ in range(30):
+            rig.send(WHOLE_ROBOT, coordinates=EMPTY, goal=goal)
+            for _ in range(100):
+                rig.measured = rig.step().coordinates.copy()
+        status = read_status(rig.bridge.followed.status)
+        assert (status.number, status.state) == (1, GoalState.DONE)
+        assert np.linalg.norm(tip(rig.pose()) - wanted) < 6e-3
+        heard = []
+        for _ in range(20_000):
+            for packet in rig.bridge.telemetry(
+                rig.now_ns, rig.measured, np.zeros(MODEL.tendon_angle.size)
+            ):
+                frame = rig.station.decode(packet, rig.now_ns)
+                if isinstance(frame, TelemetryFrame) and frame.status >= 0:
+                    heard.append(read_status(frame.status))
+            rig.now_ns += NS_PER_MS
+        assert heard
+        assert {one.state for one in heard} == {GoalState.DONE}
+
+    @pytest.mark.parametrize("mtu_bytes", [256, 8])
+    def test_stale_replayed_reordered_and_wild_goals_move_nothing(
+        self, mtu_bytes: int
+    ) -> None:
+        rig = self.armed(mtu_bytes)
+        count = 1 if mtu_bytes > 8 else 2
+
+        def encode(goal: bytes, **changes: object) -> list[bytes]:
+            changes = {"coordinates": EMPTY, "goal": goal, **changes}
+            return [
+                rig.station.encode(rig.frame(WHOLE_ROBOT, **changes))
+                for _ in range(count)
+            ]
+
+        late = encode(self.goal(rig), generated_ns=rig.now_ns - 4_200 * NS_PER_MS)
+        wild = encode(b"\x01\x71" + bytes(16 if mtu_bytes > 8 else 6))
+        old = encode(self.goal(rig, 3))
+        stop = Goal(4, GoalKind.STOP, 0)
+        rig.now_ns += 200 * NS_PER_MS
+        new = encode(fine_goal(stop) if mtu_bytes > 8 else coarse_goal(stop))
+        unarmed = encode(self.goal(rig, 5), epoch=9)
+        for packet in (*late, *wild, *new, *old, *new):
+            rig.deliver(packet)
+        rig.step(400)
+        assert rig.bridge.followed.goals.status.number == 4
+        rig.send(0, mode=StationMode.DISARMED)
+        for packet in (*old, *new, *unarmed[:1]):
+            rig.deliver(packet)
+        assert rig.bridge.followed.goals.status.number in {4, 5}
+        assert not rig.bridge.followed.goals.running or mtu_bytes > 8
+        if mtu_bytes == 8:
+            assert rig.still()
+
+    def test_a_goal_ends_with_disarming_stop_and_another_arming(self) -> None:
+        for mode, reason in (
+            (StationMode.DISARMED, GoalReason.DISARMED),
+            (StationMode.ESTOP, GoalReason.STOPPED),
+        ):
+            rig = self.armed()
+            rig.send(WHOLE_ROBOT, coordinates=EMPTY, goal=self.goal(rig))
+            rig.step(300)
+            assert rig.bridge.followed.goals.running
+            rig.send(0, mode=mode)
+            assert rig.still()
+            assert rig.bridge.followed.goals.status.reason is reason
+        rig = self.armed()
+        rig.send(WHOLE_ROBOT, coordinates=EMPTY, goal=self.goal(rig))
+        rig.step(300)
+        held = rig.pose()[rows(0)]
+        rig.send(1, epoch=8, coordinates=rig.pose()[rows(1)])
+        assert np.array_equal(rig.step(100).coordinates[rows(0)], held)
+        assert rig.bridge.followed.status == -1
+
+    def test_silence_under_a_goal(self) -> None:
+        rig = self.armed()
+        rig.send(WHOLE_ROBOT, coordinates=EMPTY, goal=self.goal(rig))
+        rig.step(1500)
+        assert rig.bridge.state == RobotState.ACTIVE, "without a goal: HOLD after 0.5 s"
+        rig.step(3400)
+        assert rig.bridge.state == RobotState.ACTIVE
+        rig.step(200)
+        assert rig.bridge.state == RobotState.COMPLIANT
+
+    def test_grips_have_an_order_of_their_own(self) -> None:
+        rig = self.armed()
+        closure = rig.bridge.followed.closure
+        early = rig.station.encode(
+            rig.frame(0, coordinates=POSE[rows(0)], grip=GripTold(1, 0.0))
+        )
+        rig.now_ns += NS_PER_MS
+        rig.send(1, coordinates=POSE[rows(1)], grip=GripTold(1, 1.0))
+        assert closure[1] == 1.0
+        rig.deliver(early)
+        assert closure[1] == 1.0
+        rig.send(0, epoch=0, coordinates=POSE[rows(0)], grip=GripTold(1, 0.5))
+        assert closure[1] == 1.0
+        assert np.isnan(closure[[0, 2, 3]]).all()
+        rig.step(6000)
+        assert closure[1] == 1.0, "silence leaves a gripper as it is"
 
 
 def fuzz_frames(count: int, seed: int) -> None:

@@ -1,0 +1,236 @@
+"""What each limb follows: a goal, else a hand, else setpoints.
+
+The bridge has decided that a frame is believed and obeyed; here it is decided which of
+a limb's commands counts, and it is aimed there (`app.robot.approach`), where envelope
+and rates bind whatever it is.
+
+A limb that had a goal, also one that has ended, waits for the stop of goals or a new
+arming. A limb follows the hand as long as the frames that tell it carry a signal of a
+bilateral strategy; the first that does not gives it back to setpoints.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.config.teleop import TeleopParameters
+from app.link.frame import WHOLE_ROBOT, SetpointFrame, SignalTold
+from app.messages import RobotState
+from app.robot.approach import Approach
+from app.robot.freshness import Freshness
+from app.robot.goal_run import GoalRun
+from app.robot.slave_half import SlaveHalf
+from app.teleop.gains import gains_from
+from app.teleop.goal_bytes import pack_status, read_goal
+from app.teleop.goals import GoalReason, GoalState
+from app.teleop.strategy import Strategy
+from models.numerics import FloatArray
+from models.robot import RobotModel
+
+__all__ = ["Followed"]
+
+_GRIP_STREAM = -(1 << 41)
+"""The grip of every limb has an order of its own: see `Freshness.judge`."""
+
+_ENDINGS = {
+    RobotState.ESTOP: GoalReason.STOPPED,
+    RobotState.IDLE: GoalReason.DISARMED,
+}
+
+
+class Followed:
+    """Aims the limbs of one robot."""
+
+    def __init__(
+        self, model: RobotModel, approach: Approach, teleop: TeleopParameters
+    ) -> None:
+        """Begin with setpoints alone.
+
+        Args:
+            model: the robot as its file gives it.
+            approach: the bridge's own.
+            teleop: of the strategies' slave halves.
+        """
+        self._model = model
+        self._approach = approach
+        self.goals = GoalRun(model)
+        """The goal that a limb works on by itself."""
+        self.half = SlaveHalf(model, gains_from(teleop))
+        """The limb that follows the hand of a bilateral strategy."""
+        self.closure = np.full(model.tip_speed_limit.size, math.nan)
+        """(L,) how far each gripper shall be closed, 0..1; NaN: never told."""
+        self.clamped = 0
+        """Setpoints that had to be brought into the envelope."""
+
+    def warm_up(self, coordinates: FloatArray) -> None:
+        """Compile or load the kernels; changes nothing.
+
+        Args:
+            coordinates: (S, 3) any pose [rad, rad, m].
+        """
+        self.half.warm_up(coordinates)
+        self.goals.warm_up(coordinates)
+
+    @property
+    def feels(self) -> bool:
+        """Somebody needs to know the forces of contact."""
+        return self.goals.running or self.half.limb >= 0
+
+    def forget(self) -> None:
+        """A new arming: nothing of an earlier one is followed."""
+        self.goals.forget()
+        self.half.release()
+
+    def stand_still(self, state: RobotState, *, disarmed: bool, failed: bool) -> None:
+        """Follow nothing: goals end, and the hand is let go of.
+
+        Args:
+            state: what the robot does, not ACTIVE.
+            disarmed: it was disarmed.
+            failed: something of it is unsafe.
+        """
+        if self.goals.running:
+            lost = GoalReason.DISARMED if disarmed else GoalReason.LINK_LOST
+            reason = _ENDINGS.get(state, lost)
+            self.goals.end(GoalReason.FAULT if failed else reason)
+        self.half.freeze()
+
+    def step(
+        self,
+        now_ns: int,
+        period: float,
+        patience_ns: int,
+        measured: FloatArray,
+        contact: FloatArray | None,
+    ) -> None:
+        """Aim the limbs that follow a goal or a hand, for this millisecond.
+
+        Args:
+            now_ns: robot time [ns].
+            period: time since the last step [s].
+            patience_ns: a hand that is silent for so long is not followed [ns].
+            measured: (S, 3) pose [rad, rad, m].
+            contact: (L, 3) force of each tip on what it touches, hull frame [N]; None
+                where the robot senses none.
+        """
+        applied = self._approach.applied
+        rows = self.goals.step(period, measured, contact)
+        if rows is not None:
+            self._aim(now_ns, self.goals.limb, rows)
+        if math.isfinite(self.goals.closure):
+            self.closure[self.goals.limb] = self.goals.closure
+        limb = self.half.limb
+        if limb < 0 or self.goals.holds(limb):
+            return
+        rows = self.half.step(now_ns, period, patience_ns, applied, measured, contact)
+        if rows is not None:
+            self._aim(now_ns, limb, rows)
+
+    def _aim(self, now_ns: int, limb: int, rows: FloatArray) -> None:
+        segments = self._segments(limb)
+        for segment, row in zip(segments, rows, strict=True):
+            self._approach.want(segment, row)
+        self._approach.aim(now_ns, segments, 0)
+
+    def told(self, frame: SetpointFrame) -> list[int]:
+        """Segments of the robot that a setpoint tells; none where one is not finite."""
+        finite = np.isfinite(frame.coordinates).all(axis=1)
+        absent = np.isnan(frame.coordinates).all(axis=1)
+        if not (finite | absent).all():
+            return []
+        start = self._first(frame)
+        return [start + int(row) for row in np.flatnonzero(finite)]
+
+    def _first(self, frame: SetpointFrame) -> int:
+        """Segment of the robot that the frame's first row is of."""
+        whole = frame.limb == WHOLE_ROBOT
+        return 0 if whole else int(self._model.limb_segment_start[frame.limb])
+
+    def setpoint(
+        self, now_ns: int, frame: SetpointFrame, segments: Sequence[int], span_ns: int
+    ) -> bool:
+        """Follow a setpoint that is obeyed, and what its strategy tells.
+
+        Args:
+            now_ns: robot time [ns].
+            frame: it.
+            segments: of the robot, that are fresh in it.
+            span_ns: time over which a setpoint is reached [ns].
+
+        Returns:
+            Whether it may move a limb.
+        """
+        start, coordinates = self._first(frame), frame.coordinates
+        signal = self._signal(frame, segments)
+        heard = False
+        if signal is not None and Strategy(signal.strategy).bilateral:
+            heard = not self.goals.holds(signal.limb)
+            if heard:
+                applied = self._approach.applied
+                self.half.hear(now_ns, frame.generated_ns, signal, applied)
+        elif self.half.limb >= 0 and self._segments(self.half.limb)[0] in segments:
+            self.half.release()
+        if signal is not None and not heard:
+            own = self._segments(signal.limb)
+            rows = slice(own.start - start, own.stop - start)
+            coordinates = coordinates.copy()
+            coordinates[rows] = self.half.shifted(signal, coordinates[rows])
+        obeyed = [segment for segment in segments if not self._is_taken(segment)]
+        clamped = 0
+        for segment in obeyed:
+            row = coordinates[segment - start]
+            clamped = max(clamped, self._approach.want(segment, row))
+        self.clamped += clamped
+        self._approach.aim(now_ns, obeyed, span_ns)
+        return heard or bool(obeyed)
+
+    def grip(self, now_ns: int, frame: SetpointFrame, freshness: Freshness) -> None:
+        """Take the grip of a frame that is obeyed, where none newer was told.
+
+        Args:
+            now_ns: robot time [ns].
+            frame: it.
+            freshness: the bridge's own.
+        """
+        grip = frame.grip
+        if grip is None or self.goals.holds(grip.limb):
+            return
+        stream = _GRIP_STREAM - grip.limb
+        made_ns, number = frame.generated_ns, frame.sequence
+        if freshness.judge(now_ns, stream, made_ns, number) is None:
+            freshness.accept(stream, made_ns, number)
+            self.closure[grip.limb] = min(max(grip.closure, 0.0), 1.0)
+
+    def _signal(
+        self, frame: SetpointFrame, segments: Sequence[int]
+    ) -> SignalTold | None:
+        """Return the signal of a frame, where its limb is all fresh."""
+        signal = frame.signal
+        if signal is None or signal.strategy > max(Strategy):
+            return None
+        return signal if set(self._segments(signal.limb)) <= set(segments) else None
+
+    def _segments(self, limb: int) -> range:
+        start, stop = self._model.limb_segment_start[limb : limb + 2]
+        return range(int(start), int(stop))
+
+    def _is_taken(self, segment: int) -> bool:
+        """Tell whether a segment's limb follows something else than setpoints."""
+        starts = self._model.limb_segment_start
+        limb = int(np.searchsorted(starts, segment, side="right")) - 1
+        return limb == self.half.limb or self.goals.holds(limb)
+
+    def goal(self, content: bytes) -> None:
+        """Take a goal up, where it is newer than the last.
+
+        Raises:
+            FrameError: the bytes are no goal.
+        """
+        self.goals.take(read_goal(content), self._approach.applied)
+
+    @property
+    def status(self) -> int:
+        """The goal's status as telemetry tells it; -1 = there was none."""
+        status = self.goals.status
+        return -1 if status.state is GoalState.NONE else pack_status(status)

@@ -1,0 +1,171 @@
+"""One millisecond of the simulated robot: what its winches are told, then its limbs.
+
+The winches' controller knows the nominal model; the limbs move by the real one.
+"""
+
+from app.robot.safety import Actuation
+from models.numerics import FloatArray, IntArray, kernel
+from models.robot import RobotData, RobotModel
+from models.robot_contact import SurroundingsData, SurroundingsModel
+from models.robot_contact_step import surroundings_step
+from models.rod import RodWork, robot_step
+from models.tendon import tendon_lengths
+from models.winch import winch_lengths
+
+__all__ = ["EACH", "PLANT_PERIOD", "plant_contact_step", "plant_step"]
+
+PLANT_PERIOD = 1e-3
+"""Time step of the plant [s]."""
+EACH = -1
+"""In place of an `Actuation`: every winch is told for itself."""
+
+_TENSION_LOOP = 5e-3  # s, time constant of a winch under tension control; ASSUMED
+_STIFF, _COMPLIANT = int(Actuation.STIFF), int(Actuation.COMPLIANT)
+
+
+@kernel
+def _stiff_winches(
+    model: RobotModel, coordinates: FloatArray, work: RodWork, length_out: FloatArray
+) -> None:
+    """Lengths (T,) that hold a pose (S, 3); a limb that is not finite keeps its own."""
+    for limb in range(model.tip_speed_limit.size):
+        start, stop = model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
+        first, last = model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]
+        winch_lengths(
+            model, limb, coordinates[start:stop], work, length_out[first:last]
+        )
+
+
+@kernel
+def _compliant_winches(
+    model: RobotModel, data: RobotData, work: RodWork, length_out: FloatArray
+) -> None:
+    """Lengths (T,) to ask of the winches so that every tendon carries its pretension.
+
+    A winch under tension control does not wait for its own lag: it asks for more than
+    is missing, so that the loop closes with `_TENSION_LOOP`, up to its speed limit.
+    """
+    for limb in range(model.tip_speed_limit.size):
+        start, stop = model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
+        first, last = model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]
+        tendon_lengths(
+            model,
+            limb,
+            data.coordinates[start:stop],
+            length_out[first:last],
+            work.tendon_jacobian,
+        )
+        for t in range(first, last):
+            stretch = model.tendon_pretension[t] / model.tendon_stiffness[t]
+            missing = length_out[t] - stretch - data.servo_length[t]
+            lead = max(1.0, model.servo_time_constant[t] / _TENSION_LOOP)
+            length_out[t] = data.servo_length[t] + lead * missing
+
+
+@kernel
+def _winches(
+    nominal: RobotModel,
+    real: RobotModel,
+    actuation: int,
+    target: FloatArray,
+    slack: FloatArray,
+    drive: IntArray,
+    given: FloatArray,
+    data: RobotData,
+    work: RodWork,
+    winch_out: FloatArray,
+) -> None:
+    """Lengths (T,) asked of the winches; arguments as of `plant_step`."""
+    if actuation == _STIFF:
+        _stiff_winches(nominal, target, work, winch_out)
+    elif actuation == _COMPLIANT:
+        # a winch under tension control feels its tendon: the real geometry
+        _compliant_winches(real, data, work, winch_out)
+    elif actuation == EACH:
+        _compliant_winches(real, data, work, winch_out)
+        for t in range(winch_out.size):
+            if drive[t] == _STIFF:
+                winch_out[t] = given[t]
+            elif drive[t] != _COMPLIANT:
+                winch_out[t] = slack[t]
+    else:
+        for t in range(winch_out.size):
+            winch_out[t] = slack[t]
+
+
+@kernel
+def plant_step(
+    nominal: RobotModel,
+    real: RobotModel,
+    actuation: int,
+    target: FloatArray,
+    slack: FloatArray,
+    drive: IntArray,
+    given: FloatArray,
+    data: RobotData,
+    work: RodWork,
+    winch_out: FloatArray,
+) -> int:
+    """Advance the plant by `PLANT_PERIOD` where there is nothing to touch.
+
+    Args:
+        nominal: what the winches' controller believes the robot to be.
+        real: what it is.
+        actuation: an `Actuation` of all winches; -1: each as `drive` says.
+        target: (S, 3) pose to hold where that is STIFF [rad, rad, m].
+        slack: (T,) lengths at which nothing loads the limb [m].
+        drive: (T,) an `Actuation` each.
+        given: (T,) lengths where that is STIFF [m].
+        data: state of the plant, advanced.
+        work: scratch.
+        winch_out: (T,) lengths asked of the winches [m].
+
+    Returns:
+        Number of limbs that are frozen.
+    """
+    _winches(
+        nominal, real, actuation, target, slack, drive, given, data, work, winch_out
+    )
+    return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
+
+
+@kernel
+def plant_contact_step(
+    nominal: RobotModel,
+    real: RobotModel,
+    world: SurroundingsModel,
+    actuation: int,
+    target: FloatArray,
+    slack: FloatArray,
+    drive: IntArray,
+    given: FloatArray,
+    data: RobotData,
+    state: SurroundingsData,
+    work: RodWork,
+    winch_out: FloatArray,
+) -> int:
+    """Advance the plant and its surroundings by `PLANT_PERIOD`.
+
+    Args:
+        nominal: as of `plant_step`.
+        real: likewise.
+        world: what can be touched.
+        actuation: as of `plant_step`.
+        target: likewise.
+        slack: likewise.
+        drive: likewise.
+        given: likewise.
+        data: state of the plant, advanced.
+        state: of the surroundings, advanced.
+        work: scratch, with room for what a limb holds.
+        winch_out: as of `plant_step`.
+
+    Returns:
+        Number of limbs that are frozen.
+    """
+    _winches(
+        nominal, real, actuation, target, slack, drive, given, data, work, winch_out
+    )
+    return int(
+        surroundings_step(real, world, PLANT_PERIOD, winch_out, data, state, work)
+    )
