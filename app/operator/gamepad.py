@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from app.clock import NS_PER_S
+from app.clock import NS_PER_MS, NS_PER_S
 from app.errors import DeviceError
 from app.messages import Event, OperatorInput, Severity
 from app.operator import sdl
@@ -23,6 +23,12 @@ __all__ = ["Gamepad", "GamepadStatus", "VirtualGamepad", "gamepad_names"]
 
 _SCAN_PERIOD_NS = NS_PER_S  # SDL may swap two devices without changing their number
 _BATTERY_PERIOD_NS = 10 * NS_PER_S
+_FELT_N = 0.2  # least contact force that is shown: an estimate's dead zone
+_FULL_N = 3.3  # greatest; as a small haptic device renders
+_LEAST_SHAKE = 0.15  # below it motors do not turn
+_TOUCH_NS = 80 * NS_PER_MS  # the fast motor ticks so long when contact begins
+_SHAKE_NS = 50 * NS_PER_MS
+_SHAKE_MS = 200  # a force that nobody renews ends
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,9 @@ class Gamepad:
         self._scan_due_ns = 0
         self._count = -1
         self._closed = False
+        self._touched_ns: int | None = None
+        self._shake_due_ns = 0
+        self._shaken = (0.0, 0.0)
         self._events: list[Event] = []
 
     def __enter__(self) -> Self:
@@ -114,6 +123,37 @@ class Gamepad:
             self._battery_due_ns = now_ns + _BATTERY_PERIOD_NS
             self._check_batteries(now_ns)
         return self._crew.update(now_ns, readings)
+
+    def show_force(self, now_ns: int, force_n: float) -> None:
+        """Shake the pad in charge as hard as the tip is pressed (polling thread only).
+
+        The slow motor follows the force, the fast one ticks when contact begins. Call
+        it at every poll; it ends by itself 0.2 s after the last call.
+
+        Args:
+            now_ns: present time [ns].
+            force_n: size of the contact force at the selected tip [N]; what is not
+                finite counts as none.
+        """
+        felt = min(force_n, _FULL_N) if force_n > _FELT_N else 0.0
+        if not felt:
+            self._touched_ns = None
+        elif self._touched_ns is None:
+            self._touched_ns = now_ns
+        low = _LEAST_SHAKE + (1.0 - _LEAST_SHAKE) * felt / _FULL_N if felt else 0.0
+        begun = self._touched_ns is not None and now_ns - self._touched_ns < _TOUCH_NS
+        wanted = (low, 0.6 if begun else 0.0)
+        changed = (bool(wanted[0]), wanted[1]) != (
+            bool(self._shaken[0]),
+            self._shaken[1],
+        )
+        if not changed and (now_ns < self._shake_due_ns or not felt):
+            return
+        self._shake_due_ns = now_ns + _SHAKE_NS
+        self._shaken = wanted
+        charge = self._crew.in_charge
+        if charge is not None and charge in self._pads:
+            self._pads[charge].rumble(*wanted, _SHAKE_MS)
 
     def select(self, limb: int) -> None:
         """Take over a selection made elsewhere; the next press goes on from there."""

@@ -15,6 +15,7 @@ __all__ = ["KEYS", "KeyboardOperator"]
 ARM_HOLD_NS = 400 * NS_PER_MS  # longer than a slip, shorter than patience
 RESET_WINDOW_NS = 3 * NS_PER_S
 RISE_NS = 150 * NS_PER_MS  # from rest to full speed; a release stops at once
+GRIP_WINDOW_NS = NS_PER_S  # a press of G that has had no effect by then is forgotten
 _SLOW = 0.5
 
 KEYS: tuple[tuple[str, str], ...] = (
@@ -24,6 +25,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("R / F", "tip up / down"),
     ("ALT", "held: half speed"),
     ("SHIFT", "clutch: held, the target stays"),
+    ("G", "with SPACE: close or open the selected limb's gripper"),
     ("1 … 8", "select a limb"),
     ("TAB", "next limb (with SHIFT: previous)"),
     ("ENTER", "held for 0.4 s, deadman released: arm"),
@@ -45,7 +47,7 @@ _AXES = {
     "F": (2, -1.0),
 }
 _HELD = {"SPACE", "SHIFT", "ALT", "ENTER"}
-_PRESSED = {"TAB", "BACKTAB", "BACKSPACE", "ESC", "F12"}
+_PRESSED = {"TAB", "BACKTAB", "BACKSPACE", "ESC", "F12", "G"}
 _DIGITS = {str(digit) for digit in range(1, 9)}
 
 
@@ -77,6 +79,9 @@ class KeyboardOperator:
         self._reset_asked = False
         self._reset_until_ns = 0
         self._moving_since_ns: int | None = None
+        self._grip = 0.0
+        self._grip_asked = False
+        self._grip_until_ns = 0
 
     def press(self, name: str) -> bool:
         """Take a key going down.
@@ -102,6 +107,8 @@ class KeyboardOperator:
             self._disarm += 1
         elif name == "F12":
             self._reset_asked = True
+        elif name == "G":
+            self._grip_asked = True
         elif name in ("TAB", "BACKTAB"):
             back = name == "BACKTAB" or "SHIFT" in self._down
             self._limb = (self._limb + (-1 if back else 1)) % self._limbs
@@ -124,12 +131,26 @@ class KeyboardOperator:
         self._spent = False
         self._reset_asked = False
         self._reset_until_ns = 0
+        self._grip_asked = False
         self._moving_since_ns = None
 
     def select(self, limb: int) -> None:
         """Take over a selection made elsewhere."""
         if 0 <= limb < self._limbs:
             self._limb = limb
+
+    def follow_grip(self, grip: float, now_ns: int) -> None:
+        """Take over how far the selected limb's gripper is wanted closed.
+
+        What another operator did, or another limb's gripper, is then the state that
+        the next G changes. For `GRIP_WINDOW_NS` after a G its own wish stands.
+
+        Args:
+            grip: as the station has it for the selected limb, 0 open to 1.
+            now_ns: present time [ns].
+        """
+        if not self._grip_asked and now_ns >= self._grip_until_ns:
+            self._grip = grip
 
     def sample(self, now_ns: int) -> OperatorInput:
         """Return the keyboard's state.
@@ -141,6 +162,10 @@ class KeyboardOperator:
             A sample of mode RATE; its rate is at most 1 long in any direction.
         """
         self._watch_enter(now_ns)
+        if self._grip_asked:
+            self._grip_asked = False
+            self._grip = 0.0 if self._grip > 0.5 else 1.0
+            self._grip_until_ns = now_ns + GRIP_WINDOW_NS
         return OperatorInput(
             stamp_ns=now_ns,
             present=True,
@@ -149,6 +174,7 @@ class KeyboardOperator:
             mode=InputMode.RATE,
             limb=self._limb,
             rate=self._rate(now_ns),
+            grip=self._grip,
             arm_count=self._arm,
             disarm_count=self._disarm,
             estop_count=self._estop,

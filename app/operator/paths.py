@@ -15,8 +15,9 @@ import numpy as np
 
 from models.numerics import FloatArray
 
-__all__ = ["CirclePath", "Dome", "LinePath", "TipPath", "minimum_jerk"]
+__all__ = ["CirclePath", "Dome", "LinePath", "TipPath", "minimum_jerk", "steepest"]
 
+_SAMPLES = 128  # of a round, to find its greatest speed
 _BEND_MOST = 2.2  # past 2.33 rad an arc's end comes nearer to its axis again
 
 
@@ -31,6 +32,13 @@ def minimum_jerk(fraction: float) -> float:
     """Go smoothly from 0 to 1: 10 f³ - 15 f⁴ + 6 f⁵ (Flash and Hogan 1985)."""
     f = min(1.0, max(0.0, fraction))
     return f * f * f * (10.0 + f * (6.0 * f - 15.0))
+
+
+def steepest(path: TipPath) -> float:
+    """Return the greatest way per round of progress anywhere on a path [m]."""
+    points = np.stack([path.point(k / _SAMPLES) for k in range(_SAMPLES + 1)])
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    return float(steps.max()) * _SAMPLES
 
 
 @dataclass(frozen=True)

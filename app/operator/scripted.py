@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from app.clock import NS_PER_S
+from app.config.task_place import PlacedTask
 from app.errors import ConfigError
 from app.messages import (
     Event,
@@ -17,26 +18,44 @@ from app.messages import (
     StationState,
 )
 from app.operator.arming import ScriptedArming
-from app.operator.paths import CirclePath, Dome, LinePath, TipPath, minimum_jerk
+from app.operator.look import Display
+from app.operator.paths import (
+    CirclePath,
+    Dome,
+    LinePath,
+    TipPath,
+    minimum_jerk,
+    steepest,
+)
+from app.operator.repertoire import (
+    HAND_SPEED,
+    PERFORMER_NAMES,
+    REPLAY,
+    make_performer,
+)
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
 __all__ = [
+    "PATH_NAMES",
     "SCRIPTED_NAMES",
     "PathOperator",
     "Plane",
     "ScriptedOperator",
+    "is_scripted",
     "make_scripted",
 ]
 
 Plane = Literal["dome", "xy", "xz", "yz"]
 
-SCRIPTED_NAMES = ("circle", "line")
+PATH_NAMES = ("circle", "line")
+"""Those that lead a tip along a path, blindly."""
+SCRIPTED_NAMES = (*PATH_NAMES, *PERFORMER_NAMES)
+"""All that need no file; `replay:FILE` is one more."""
 
 _PEAK_OVER_MEAN = 1.875  # of a minimum-jerk stroke's speed
 _RISE_S = 1.0  # from rest to full speed along the path
 _TREMOR_HZ = (8.0, 12.0)  # physiological tremor of the hand
-_SAMPLES = 128  # of a round, to find its greatest speed
 _SPEED_SHARE = 0.6  # of the tip speed limit
 _DEFAULT_SIZE = {"circle": 0.06, "line": 0.12}
 _DEFAULT_SPEED = 0.06
@@ -126,7 +145,7 @@ class PathOperator:
     def _take_up(self, now_ns: int, tip: FloatArray) -> None:
         if self._path is None:
             self._path = self._lay_out(tip)
-            self._round_s = _steepest(self._path) / self._speed
+            self._round_s = steepest(self._path) / self._speed
         gap = float(np.linalg.norm(self._path.point(self._progress) - tip))
         self._approach_s = _PEAK_OVER_MEAN * gap / self._speed
         self._taken_ns = now_ns
@@ -156,6 +175,11 @@ class PathOperator:
         return shaken
 
 
+def is_scripted(name: str) -> bool:
+    """Whether `make_scripted` knows the name; of a replay, not whether the file is."""
+    return name in SCRIPTED_NAMES or name.startswith(f"{REPLAY}:")
+
+
 def make_scripted(
     name: str,
     model: RobotModel,
@@ -166,43 +190,60 @@ def make_scripted(
     plane: Plane = "dome",
     tremor: float = 0.0,
     seed: int = 0,
-) -> PathOperator:
+    task: PlacedTask | None = None,
+    display: Display = "strategy",
+) -> ScriptedOperator:
     """Make a scripted operator.
 
     Args:
         name: "circle" (through the tip, its centre toward the limb's axis) or "line"
-            (there and back, minimum jerk).
+            (there and back, minimum jerk), which see nothing; or a simulated person of
+            `app.operator.repertoire`; or "replay:FILE", a recorded hand.
         model: the robot.
-        limb: index of the limb to lead.
+        limb: index of the limb to lead; a task names its own.
         size: radius of the circle or length of the line [m]; None: 60 and 120 mm.
         speed: greatest speed along the path [m/s]; None: 60 mm/s, or 60 % of the tip
-            speed limit where that is less.
+            speed limit where that is less. Of a simulated person's hand: 50 mm/s.
         plane: "dome", the surface a limb's tip reaches at constant length; or a flat
             plane of the hull's axes, a line then going along its first axis toward the
             limb's base (away from it, it is soon out of reach).
         tremor: amplitude of the hand's tremor on each axis [m].
-        seed: of the tremor.
+        seed: of the tremor, or of all that a simulated person draws.
+        task: what a simulated person does; None: something about where the tip is.
+        display: what a simulated person sees: as the strategy in force draws, or not.
 
     Raises:
-        ConfigError: no such operator, limb or plane, or a size or speed out of range.
+        ConfigError: no such operator, limb or plane, a size or speed out of range, a
+            recorded hand that cannot be read, or a task that is not this operator's.
     """
-    if name not in SCRIPTED_NAMES:
+    if not is_scripted(name):
         raise ConfigError(
-            f"No scripted operator {name!r}; there are {', '.join(SCRIPTED_NAMES)}."
+            f"No scripted operator {name!r}; there are {', '.join(SCRIPTED_NAMES)}, "
+            f"{REPLAY}:FILE."
         )
+    if task is not None:
+        limb = task.limb
+        if name in PATH_NAMES:
+            raise ConfigError(
+                f"The operator {name!r} does no task: choose "
+                f"{task.parameters.operator!r} for {task.parameters.name!r}."
+            )
     limbs = model.tip_speed_limit.size
     if not 0 <= limb < limbs:
         raise ConfigError(f"No limb {limb}; this robot has 0 to {limbs - 1}.")
     if plane not in ("dome", "xy", "xz", "yz"):
         raise ConfigError(f"No plane {plane!r}; there are dome, xy, xz, yz.")
     limit = float(model.tip_speed_limit[limb])
-    speed = min(_DEFAULT_SPEED, _SPEED_SHARE * limit) if speed is None else speed
+    if speed is None and name in PATH_NAMES:
+        speed = min(_DEFAULT_SPEED, _SPEED_SHARE * limit)
+    elif speed is None:
+        speed = min(HAND_SPEED, limit)
     if not 0.0 < speed <= limit:
         raise ConfigError(
             f"Speed {speed:g} m/s is outside 0 to {limit:g} m/s, this limb's tip speed "
             "limit. Choose a slower one."
         )
-    size = _DEFAULT_SIZE[name] if size is None else size
+    size = _DEFAULT_SIZE.get(name, _DEFAULT_SIZE["circle"]) if size is None else size
     start = model.limb_segment_start[limb]
     reach = float(
         model.segment_length[start : model.limb_segment_start[limb + 1]].sum()
@@ -234,6 +275,8 @@ def make_scripted(
         toward_base = -size if tip[first] >= base[first, 3] else size
         return LinePath(tip, toward_base * np.eye(3)[first])
 
+    if name not in PATH_NAMES:
+        return make_performer(name, model, limb, speed, seed, circle, task, display)
     lay_out = circle if name == "circle" else line
     return PathOperator(limb, lay_out, speed, tremor, seed)
 
@@ -256,10 +299,3 @@ def _plane_and_inward(
     inward = inward - normal * (normal @ inward)
     length = float(np.linalg.norm(inward))
     return normal, first if length < 1e-3 else inward / length
-
-
-def _steepest(path: TipPath) -> float:
-    """Greatest way per round of progress anywhere on the path [m]."""
-    points = np.stack([path.point(k / _SAMPLES) for k in range(_SAMPLES + 1)])
-    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    return float(steps.max()) * _SAMPLES

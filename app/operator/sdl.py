@@ -21,7 +21,7 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message="Using SDL2 binaries")
     try:
         import sdl2
-        from sdl2.joystick import CFUNC_Update
+        from sdl2.joystick import CFUNC_Rumble, CFUNC_Update
     except ImportError as error:
         raise DeviceError(
             f"SDL, which reads game controllers, cannot be loaded: {error}. Install "
@@ -190,6 +190,22 @@ class SdlPad:
             buttons=frozenset(down),
         )
 
+    def rumble(self, low: float, high: float, duration_ms: int) -> bool:
+        """Shake it, in place of whatever shakes it now.
+
+        Args:
+            low: strength of the slow, strong motor, 0..1; 0 for both ends it at once.
+            high: strength of the fast, weak motor, 0..1.
+            duration_ms: after which it ends by itself [ms].
+
+        Returns:
+            Whether it has motors.
+        """
+        strengths = [round(0xFFFF * max(0.0, min(1.0, part))) for part in (low, high)]
+        return bool(
+            sdl2.SDL_GameControllerRumble(self._handle, *strengths, duration_ms) == 0
+        )
+
     def close(self) -> None:
         """Close it; again is harmless."""
         handle, self._handle = self._handle, None
@@ -216,7 +232,10 @@ class VirtualDevice:
         """
         self._read = read
         self._handle: Any = None
-        self._update = CFUNC_Update(self._push)  # must outlive the device
+        self.shaken = (0.0, 0.0)
+        """Strengths that its slow and its fast motor have now, 0..1."""
+        self._update = CFUNC_Update(self._push)  # these must outlive the device
+        self._rumble = CFUNC_Rumble(self._shake)
         self._name = name.encode()
         description = sdl2.SDL_VirtualJoystickDesc(
             version=sdl2.SDL_VIRTUAL_JOYSTICK_DESC_VERSION,
@@ -230,6 +249,7 @@ class VirtualDevice:
             axis_mask=0b111111,
             name=self._name,
             Update=self._update,
+            Rumble=self._rumble,
         )
         index = sdl2.SDL_JoystickAttachVirtualEx(ctypes.byref(description))
         if index < 0:
@@ -249,6 +269,10 @@ class VirtualDevice:
             if found.identity == self._identity:
                 sdl2.SDL_JoystickDetachVirtual(found.index)
         sdl2.SDL_JoystickClose(handle)
+
+    def _shake(self, _userdata: Any, low: int, high: int) -> int:
+        self.shaken = (low / 0xFFFF, high / 0xFFFF)
+        return 0
 
     def _push(self, _userdata: Any) -> None:
         reading = self._read()

@@ -172,3 +172,39 @@ def test_the_help_names_every_key() -> None:
     shown = " ".join(key for key, _ in KEYS)
     for key in ("SPACE", "SHIFT", "ALT", "ENTER", "TAB", "BACKSPACE", "ESC", "F12"):
         assert key in shown
+
+
+def test_g_closes_what_is_open_and_opens_what_is_closed() -> None:
+    keyboard = KeyboardOperator(4)
+    keyboard.press("G")
+    assert keyboard.sample(0).grip == 1.0
+    keyboard.press("G")  # a repeat of the window system
+    assert keyboard.sample(1).grip == 1.0
+    keyboard.release("G")
+    keyboard.follow_grip(1.0, 2)
+    keyboard.press("G")
+    assert keyboard.sample(3).grip == 0.0
+
+
+def test_g_changes_the_grip_that_the_station_has_not_the_one_it_last_asked_for() -> (
+    None
+):
+    keyboard = KeyboardOperator(4)
+    keyboard.press("G")
+    assert keyboard.sample(0).grip == 1.0
+    keyboard.release("G")
+    keyboard.follow_grip(0.0, 10 * NS_PER_MS)  # the station has not seen it yet
+    assert keyboard.sample(20 * NS_PER_MS).grip == 1.0
+    keyboard.follow_grip(0.0, NS_PER_S)  # it never will: nobody held the deadman
+    assert keyboard.sample(NS_PER_S).grip == 0.0
+    keyboard.follow_grip(0.8, LATE)  # another limb, closed with the gamepad
+    assert keyboard.sample(LATE).grip == 0.8
+    keyboard.press("G")
+    assert keyboard.sample(LATE).grip == 0.0
+
+
+def test_a_g_that_was_not_looked_at_before_the_focus_was_lost_is_forgotten() -> None:
+    keyboard = KeyboardOperator(4)
+    keyboard.press("G")
+    keyboard.release_all()
+    assert keyboard.sample(0).grip == 0.0

@@ -22,7 +22,12 @@ from app.messages import (
 )
 from app.operator.paths import Dome, minimum_jerk
 from app.operator.pilot import VirtualPilot
-from app.operator.scripted import SCRIPTED_NAMES, PathOperator, make_scripted
+from app.operator.scripted import (
+    PATH_NAMES,
+    SCRIPTED_NAMES,
+    ScriptedOperator,
+    make_scripted,
+)
 from app.operator.virtual_gamepad import VirtualGamepad
 from models.arc import arc_pose
 from models.numerics import FloatArray
@@ -51,7 +56,7 @@ def rest_tip(limb: int, coordinates: FloatArray | None = None) -> FloatArray:
 class Stage:
     """A station and a robot as a scripted operator sees them, and what it does."""
 
-    def __init__(self, operator: PathOperator, limb: int = GRASPER) -> None:
+    def __init__(self, operator: ScriptedOperator, limb: int = GRASPER) -> None:
         state_layout = Layout(StationState, state_shapes(MODEL))
         health_layout = Layout(LinkHealth, health_shapes(MODEL))
         self.operator = operator
@@ -140,7 +145,7 @@ def test_a_place_beyond_the_dome_is_brought_back_to_its_rim() -> None:
     assert far[1] == 0.0
 
 
-@pytest.mark.parametrize("name", SCRIPTED_NAMES)
+@pytest.mark.parametrize("name", PATH_NAMES)
 def test_a_one_segment_limb_can_follow_without_changing_its_length(name: str) -> None:
     stage = Stage(make_scripted(name, MODEL, limb=CAMERA), CAMERA)
     targets = driven(stage.run(20.0, 20 * NS_PER_MS))
@@ -157,7 +162,7 @@ def test_a_one_segment_limb_can_follow_without_changing_its_length(name: str) ->
         np.testing.assert_allclose(tip, target, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", SCRIPTED_NAMES)
+@pytest.mark.parametrize("name", PATH_NAMES)
 @pytest.mark.parametrize("plane", ["dome", "xy", "xz", "yz"])
 def test_it_starts_at_the_tip_from_rest_and_keeps_its_speed(
     name: str, plane: str
@@ -340,6 +345,20 @@ def test_wrong_wishes_are_explained(
         make_scripted(**({"name": "circle", "model": MODEL} | changes))  # type: ignore[arg-type]
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("name", SCRIPTED_NAMES)
+def test_each_begins_at_the_tip_and_keeps_to_the_hand_s_speed(name: str) -> None:
+    stage = Stage(make_scripted(name, MODEL))
+    stage.health.confirmed_generated_ns[:] = 1
+    start, stop = MODEL.limb_segment_start[GRASPER : GRASPER + 2]
+    rest = MODEL.rest_coordinates[start:stop]
+    stage.state.coordinates_model[start:stop] = rest
+    stage.health.confirmed_coordinates[start:stop] = rest
+    targets = driven(stage.run(2.0))
+    np.testing.assert_allclose(targets[0], rest_tip(GRASPER), atol=TOLERANCE)
+    speeds = np.linalg.norm(np.diff(targets, axis=0), axis=1) / 0.002
+    assert speeds.max() <= 0.06 * (1.0 + 1e-6)
 
 
 def test_the_pilot_taps_start_then_holds_the_deadman_and_turns_the_sticks() -> None:

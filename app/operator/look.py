@@ -1,0 +1,191 @@
+"""What a simulated person sees and feels: only what the strategy displays, at 60 Hz.
+
+The eye follows the local model's tip where the strategy draws that (model-mediated,
+predictive), else the robot's own, as late as telemetry brings it. The robot's own tip
+is seen in either case: it is what says that a target has been met. This is the one
+place that knows which fields of the station's state carry what.
+"""
+
+import math
+from collections import deque
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from app.clock import NS_PER_S
+from app.config.teleop import StrategyName
+from app.messages import LinkHealth, StationState
+from models.limb import limb_poses
+from models.numerics import FloatArray
+from models.robot import RobotModel
+
+__all__ = ["FRAME_HZ", "Display", "Eye", "Seen", "Trail"]
+
+Display = Literal["strategy", "predicted", "delayed"]
+
+FRAME_HZ = 60
+_SPAN_NS = NS_PER_S // 10  # over which a speed is seen
+_NOISY_SPAN_NS = NS_PER_S // 4
+_FEWEST = 4
+_JITTER = 0.5e-3  # [m] of a measured tip, as of 1 mrad in each bend of a 300 mm limb
+_SIGMAS = 3.3
+_NAMES = get_args(StrategyName)
+_PREDICTED = (_NAMES.index("model-mediated"), _NAMES.index("predictive"))
+
+
+class Seen(NamedTuple):
+    """What there was to be seen and felt in one frame."""
+
+    time_ns: int
+    """When [ns]."""
+    tip: FloatArray
+    """(3,) tip, or gripper, that the eye follows, hull frame [m]."""
+    speed: float
+    """Of that tip [m/s]."""
+    confirmed: FloatArray
+    """(3,) tip of the robot itself, late [m]."""
+    confirmed_speed: float
+    """Of that [m/s]."""
+    force: FloatArray
+    """(3,) on the hand [N]."""
+    predicted: bool
+    """Whether `tip` is the local model's."""
+    round_trip_s: float
+    """Of the link, as the screen tells it [s]."""
+    holding: bool | None
+    """Whether the gripper is seen to hold something; None: cannot be seen."""
+
+    @property
+    def visual_delay_s(self) -> float:
+        """By how much `tip` is late [s]."""
+        return 0.0 if self.predicted else self.round_trip_s
+
+
+class Trail:
+    """The places of a tip that have been shown lately; a person sees speed from it.
+
+    That is the way from the mean of the oldest third to that of the newest, over the
+    last 0.25 s or the last four places. Where places are measured, they jump by the
+    sensors' noise: what lies within it is seen as rest.
+    """
+
+    def __init__(self, jitter: float = 0.0) -> None:
+        """Start with nothing seen; `jitter` is the noise's SD on each axis [m]."""
+        self._jitter = jitter
+        self._shown: deque[tuple[int, FloatArray]] = deque()
+
+    def show(self, stamp_ns: int, place: FloatArray) -> None:
+        """Add a place (3,) [m] that was true at `stamp_ns` [ns], if it is newer."""
+        if self._shown and stamp_ns <= self._shown[-1][0]:
+            return
+        self._shown.append((stamp_ns, place.copy()))
+        least = 2 if self._jitter == 0.0 else _FEWEST
+        span_ns = _SPAN_NS if self._jitter == 0.0 else _NOISY_SPAN_NS
+        shown = self._shown
+        while len(shown) > least and stamp_ns - shown[1][0] >= span_ns:
+            shown.popleft()
+
+    @property
+    def place(self) -> FloatArray | None:
+        """(3,) newest place [m]; None before there was one."""
+        return self._shown[-1][1] if self._shown else None
+
+    @property
+    def speed(self) -> float:
+        """What is seen of it [m/s]."""
+        if len(self._shown) < 2:
+            return 0.0
+        (first_ns, first), (last_ns, last) = self._shown[0], self._shown[-1]
+        if self._jitter == 0.0:
+            return float(np.linalg.norm(last - first)) * NS_PER_S / (last_ns - first_ns)
+        count = max(1, len(self._shown) // 3)
+        shown = list(self._shown)
+        old, new = shown[:count], shown[-count:]
+        way = sum(place for _, place in new) - sum(place for _, place in old)
+        time_s = (new[0][0] - old[0][0]) / NS_PER_S
+        unseen = _SIGMAS * self._jitter * math.sqrt(2.0 / count)
+        return max(0.0, float(np.linalg.norm(way)) / count - unseen) / time_s
+
+
+class Eye:
+    """Looks at one limb in the station's state, at most 60 times a second."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        limb: int,
+        display: Display = "strategy",
+        ahead: float = 0.0,
+    ) -> None:
+        """Open it.
+
+        Args:
+            model: the robot.
+            limb: index of the limb.
+            display: what is drawn: as the strategy in force does, or one of the two.
+            ahead: from the tip along its axis to the point that is looked at [m].
+        """
+        self._model = model
+        self._limb = limb
+        self._display = display
+        self._ahead = ahead
+        self._frame = -1
+        self._stamp_ns = 0
+        self._foretold = Trail()
+        self._confirmed = Trail(_JITTER)
+        start, stop = model.limb_segment_start[limb : limb + 2]
+        self._segments = slice(int(start), int(stop))
+        self._poses = np.zeros((int(stop - start) + 1, 4, 4))
+        self._seen: Seen | None = None
+
+    def look(self, now_ns: int, state: StationState, health: LinkHealth) -> Seen | None:
+        """Return the newest frame; None before there is anything to see."""
+        frame = now_ns * FRAME_HZ // NS_PER_S
+        if frame == self._frame and self._seen is not None:
+            return self._seen
+        self._frame = frame
+        stamp_ns = int(health.confirmed_generated_ns[self._limb])
+        if stamp_ns > self._stamp_ns:
+            self._stamp_ns = stamp_ns
+            self._confirmed.show(stamp_ns, self._point(health.confirmed_coordinates))
+        predicted = self._predicted(state)
+        if not predicted:
+            self._foretold = Trail()
+        else:
+            self._foretold.show(now_ns, self._point(state.coordinates_model))
+        followed = self._foretold if predicted else self._confirmed
+        tip, confirmed = followed.place, self._confirmed.place
+        if tip is None or confirmed is None:
+            return None
+        round_trip_s = 1e-3 * float(health.rtt_ms[0])
+        self._seen = Seen(
+            now_ns,
+            tip,
+            followed.speed,
+            confirmed,
+            self._confirmed.speed,
+            -state.force_hand,
+            predicted,
+            max(0.0, round_trip_s) if np.isfinite(round_trip_s) else 0.0,
+            _holding(health, self._limb),
+        )
+        return self._seen
+
+    def _predicted(self, state: StationState) -> bool:
+        if self._display != "strategy":
+            return self._display == "predicted"
+        return int(state.strategy[0]) in _PREDICTED
+
+    def _point(self, coordinates: FloatArray) -> FloatArray:
+        """Where (S, 3) coordinates put the point that is looked at (3,) [m]."""
+        limb_poses(self._model, self._limb, coordinates[self._segments], self._poses)
+        base, tip = self._model.pose_base_to_hull[self._limb], self._poses[-1]
+        local = tip[:3, 3] + self._ahead * tip[:3, 2]
+        point: FloatArray = base[:3, :3] @ local + base[:3, 3]
+        return point
+
+
+def _holding(health: LinkHealth, limb: int) -> bool | None:
+    """What is seen of the gripper; not every station can tell."""
+    held = getattr(health, "holding", None)
+    return None if held is None else bool(held[limb])

@@ -1,0 +1,184 @@
+"""A person who presses a surface, by the force that the hand feels.
+
+Over the pad, forward at 10 mm/s until a force is felt, then that force is brought to
+the wanted one and held. Asked which of two pads is the stiffer, the person judges
+K = ΔF/Δx of what was felt and shown, with an error of 15 % (the Weber fraction of
+stiffness), and says so. Without any force felt 60 mm past the surface, they give up.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from app.clock import NS_PER_S
+from app.messages import Event, Severity
+from app.operator.arm import ForceHolder
+from app.operator.arrival import Arrival
+from app.operator.draws import draw_share
+from app.operator.look import Seen
+from app.operator.performer import Act, Reacher
+from models.numerics import FloatArray
+
+__all__ = ["Pad", "PressingHand"]
+
+_ADVANCE = 10e-3  # [m/s]
+_TOUCH = 0.2  # [N] that is felt as contact
+_TOO_DEEP = 60e-3  # [m] past the surface
+_PATIENCE_S = 1.0  # held on after the force has been held for long enough
+_WIDTH = 20e-3  # [m] of the place over the pad
+_JUDGEMENT = 0.15
+
+
+@dataclass(frozen=True)
+class Pad:
+    """A surface to press: (3,) `place` on it [m] and (3,) `normal` out of it."""
+
+    place: FloatArray
+    normal: FloatArray
+
+
+class _Phase(Enum):
+    GO = 0
+    ADVANCE = 1
+    PRESS = 2
+    LEAVE = 3
+    DONE = 4
+
+
+class PressingHand:
+    """Presses each pad in turn, and judges where there are two."""
+
+    def __init__(
+        self,
+        reacher: Reacher,
+        lay_out: Callable[[FloatArray], tuple[Pad, ...]],
+        force: float,
+        hold_s: float,
+        above: float,
+        seed: int,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            reacher: how it gets over a pad.
+            lay_out: makes the pads from where the tip is first (3,) [m].
+            force: to be held [N].
+            hold_s: for how long [s].
+            above: where it starts over a pad [m].
+            seed: of its judgement.
+        """
+        self.stiffness: list[float] = []
+        self._arrival = Arrival(reacher)
+        self._lay_out = lay_out
+        self._force = force
+        self._hold_ns = round(hold_s * NS_PER_S)
+        self._above = above
+        self._seed = seed
+        self._pads: tuple[Pad, ...] = ()
+        self._number = 0
+        self._phase = _Phase.GO
+        self._hand: FloatArray = np.zeros(3)
+        self._touched: tuple[float, FloatArray] | None = None
+        self._holder = ForceHolder(force)
+        self._held_ns: int | None = None
+        self._last_ns = 0
+        self._events: list[Event] = []
+
+    @property
+    def answer(self) -> int | None:
+        """Index of the pad judged the stiffer; None until two have been judged."""
+        return int(np.argmax(self.stiffness)) if len(self.stiffness) == 2 else None
+
+    def take_up(self, now_ns: int, place: FloatArray) -> None:
+        """Begin, or go on after a pause, with the tip commanded to (3,) [m]."""
+        if not self._pads:
+            self._pads = self._lay_out(place)
+        self._hand = place.copy()
+        if self._phase is not _Phase.DONE:
+            self._go(now_ns)
+
+    def step(self, now_ns: int, seen: Seen) -> Act:
+        """Return what it does at `now_ns` [ns]."""
+        period = (now_ns - self._last_ns) / NS_PER_S
+        self._last_ns = now_ns
+        if self._phase in {_Phase.GO, _Phase.LEAVE}:
+            self._hand = self._arrival.step(now_ns, seen)
+            if self._arrival.is_there:
+                self._arrived(now_ns)
+            return Act(self._hand.copy())
+        if self._phase is _Phase.DONE:
+            return Act(self._hand.copy())
+        pad = self._pads[self._number]
+        felt = float(seen.force @ pad.normal)  # the reaction points out of the pad
+        if self._phase is _Phase.ADVANCE:
+            self._hand = self._hand - min(period, 0.1) * _ADVANCE * pad.normal
+            if felt > _TOUCH:
+                self._phase = _Phase.PRESS
+                self._touched = (felt, seen.tip.copy())
+                self._holder, self._held_ns = ForceHolder(self._force), None
+        else:
+            self._hand = self._hand - self._holder.step(now_ns, felt) * pad.normal
+            self._keep(now_ns, seen, pad, felt)
+        if float((pad.place - self._hand) @ pad.normal) > _TOO_DEEP:
+            self._give_up(now_ns, felt)
+        return Act(self._hand.copy())
+
+    def events(self) -> list[Event]:
+        """Return what happened since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def _go(self, now_ns: int) -> None:
+        pad = self._pads[self._number]
+        self._phase = _Phase.GO
+        self._arrival.take_up(now_ns, self._hand)
+        self._arrival.aim(now_ns, pad.place + self._above * pad.normal, _WIDTH)
+
+    def _arrived(self, now_ns: int) -> None:
+        if self._phase is _Phase.GO:
+            self._phase = _Phase.ADVANCE
+        elif self._number + 1 < len(self._pads):
+            self._number += 1
+            self._go(now_ns)
+        else:
+            self._phase = _Phase.DONE
+            if self.answer is not None:
+                listed = ", ".join(f"{value:.0f}" for value in self.stiffness)
+                text = f"Pad {self.answer + 1} is the stiffer: {listed} N/m."
+                self._say(now_ns, Severity.INFO, text)
+
+    def _keep(self, now_ns: int, seen: Seen, pad: Pad, felt: float) -> None:
+        """Go on once the force has been held, as the hand feels it."""
+        if not self._holder.is_settled:
+            self._held_ns = None
+            return
+        if self._held_ns is None:
+            self._held_ns = now_ns
+        patience_ns = round((_PATIENCE_S + seen.round_trip_s) * NS_PER_S)
+        if now_ns - self._held_ns < self._hold_ns + patience_ns:
+            return
+        if self._touched is not None:
+            force, tip = self._touched
+            way = float((tip - seen.tip) @ pad.normal)
+            noise = 1.0 + _JUDGEMENT * draw_share(self._seed, self._number)
+            self.stiffness.append((felt - force) / max(way, 1e-6) * noise)
+        self._say(now_ns, Severity.INFO, f"Held {felt:.2f} N.")
+        self._leave(now_ns, pad)
+
+    def _give_up(self, now_ns: int, felt: float) -> None:
+        text = (
+            f"{1e3 * _TOO_DEEP:.0f} mm past the surface {felt:.2f} N are felt, not "
+            f"{self._force:g} N: given up. A strategy that shows force is needed."
+        )
+        self._say(now_ns, Severity.WARNING, text)
+        self._leave(now_ns, self._pads[self._number])
+
+    def _leave(self, now_ns: int, pad: Pad) -> None:
+        self._phase = _Phase.LEAVE
+        self._arrival.take_up(now_ns, self._hand)
+        self._arrival.aim(now_ns, pad.place + self._above * pad.normal, _WIDTH)
+
+    def _say(self, now_ns: int, severity: Severity, text: str) -> None:
+        self._events.append(Event(now_ns, severity, "operator", text))
