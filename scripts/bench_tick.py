@@ -13,6 +13,8 @@ from rich.console import Console
 from app.config.robot import build_robot_model, load_robot
 from app.config.teleop import TeleopParameters
 from app.control.arming import SOURCE_AGE_LIMIT_NS
+from app.control.coupling_data import CouplingData, allocate_coupling_data
+from app.control.local_data import LocalData, allocate_local_data
 from app.control.mailbox import Layout
 from app.control.tick import tick
 from app.control.tick_data import TickData, allocate_tick_data
@@ -54,6 +56,8 @@ def many_ticks(
     wish: TeleopWish,
     health: LinkHealth,
     data: TickData,
+    coupling: CouplingData,
+    local: LocalData,
     robot: RobotData,
     inverse: InverseData,
     work: RodWork,
@@ -97,6 +101,8 @@ def many_ticks(
             wish,
             health,
             data,
+            coupling,
+            local,
             robot,
             inverse,
             work,
@@ -112,6 +118,9 @@ class _Bench:
         self.data, self._robot, self._inverse, self._work = allocate_tick_data(
             self.model
         )
+        limbs = self.model.tip_speed_limit.size
+        self._coupling = allocate_coupling_data(limbs, TeleopParameters())
+        self._local = allocate_local_data(self.model)
         layout = Layout(InputBlock, INPUT_SHAPES)
         self._samples = tuple(
             layout.view(np.zeros(layout.words, np.int64)) for _ in Source
@@ -136,7 +145,8 @@ class _Bench:
             begin_ns = time.perf_counter_ns()
             many_ticks(
                 self.model, self._gains, _BATCH, self._now_ns, SOURCE_AGE_LIMIT_NS,
-                self._samples, self.wish, self.health, self.data, self._robot,
+                self._samples, self.wish, self.health, self.data, self._coupling,
+                self._local, self._robot,
                 self._inverse, self._work, self.state, self._centre, ahead,
             )  # fmt: skip
             costs.append((time.perf_counter_ns() - begin_ns) / _BATCH / 1e3)

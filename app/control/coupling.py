@@ -7,15 +7,16 @@ The hand's proxy is where the hand is in the robot's frame and scale: with an ab
 device that place itself, else the tip target that the stick moves.
 """
 
-from app.control.tick_data import TickData
+from app.control.coupling_data import CouplingData
 from app.messages import InputBlock, LinkHealth, Source, StationState, TeleopWish
 from app.teleop.gains import Gains
 from app.teleop.master import master_step, reset_master
 from app.teleop.passivity import power
 from app.teleop.strategy import Strategy
+from models.environment import LocalSurface
 from models.environment_table import surface_of
 from models.environment_update import update_surface
-from models.numerics import kernel, kernel_part
+from models.numerics import FloatArray, kernel, kernel_part
 
 __all__ = [
     "couple",
@@ -33,12 +34,12 @@ _FOLLOW_S = 0.005  # time constant of the velocity that is taken from positions
 
 
 @kernel
-def take_wish(wish: TeleopWish, data: TickData) -> None:
+def take_wish(wish: TeleopWish, data: CouplingData) -> None:
     """Change the strategy where the console wants another.
 
     Args:
         wish: newest of the console; a strategy that there is not is ignored.
-        data: of the tick.
+        data: of the coupling.
     """
     if wish.revision[0] == data.wished[0]:
         return
@@ -48,16 +49,17 @@ def take_wish(wish: TeleopWish, data: TickData) -> None:
 
 
 @kernel
-def hear(health: LinkHealth, data: TickData) -> None:
+def hear(health: LinkHealth, driven: int, data: CouplingData) -> None:
     """Take over what the robot has told since the last tick.
 
     Args:
         health: newest knowledge of the robot.
-        data: of the tick; its heard signal and the reports of all surfaces.
+        driven: limb that is selected.
+        data: of the coupling; its heard signal and the reports of all surfaces.
     """
     heard = data.heard
     heard.fresh[0] = 0
-    if health.heard_limb[0] != data.selected[0]:
+    if health.heard_limb[0] != driven:
         heard.time_ns[0] = 0
     elif health.heard_time_ns[0] != heard.time_ns[0]:
         heard.fresh[0] = 1
@@ -90,16 +92,17 @@ def hear(health: LinkHealth, data: TickData) -> None:
 
 
 @kernel
-def let_go(data: TickData) -> None:
+def let_go(place: FloatArray, data: CouplingData) -> None:
     """Show the hand no force: nobody is in charge, or the limb has changed.
 
     Args:
-        data: of the tick.
+        place: (3,) where the hand's proxy rests, hull frame [m].
+        data: of the coupling.
     """
     reset_master(data.master)
     data.sent.time_ns[0] = 0
     for i in range(3):
-        data.hand[i] = data.target[data.selected[0], i]
+        data.hand[i] = place[i]
         data.hand_velocity[i] = 0.0
         data.force[i] = 0.0
         data.sent.force[i] = 0.0
@@ -107,16 +110,21 @@ def let_go(data: TickData) -> None:
 
 
 @kernel
-def _move_hand(period: float, source: int, sample: InputBlock, data: TickData) -> None:
+def _move_hand(
+    period: float,
+    source: int,
+    sample: InputBlock,
+    target: FloatArray,
+    offset: FloatArray,
+    data: CouplingData,
+) -> None:
     """Advance the hand's proxy to where the operator is now."""
-    limb = data.selected[0]
+    absolute = sample.mode[0] == _TARGET
     share = period / (_FOLLOW_S + period)
     for i in range(3):
-        place = data.target[limb, i]
-        if sample.mode[0] == _TARGET:
-            place = sample.target[i] + data.offset[i]
+        place = sample.target[i] + offset[i] if absolute else target[i]
         speed = (place - data.hand[i]) / period
-        if source == _HAPTIC:
+        if source == _HAPTIC and absolute:
             data.hand_velocity[i] = sample.velocity[i]
         else:
             data.hand_velocity[i] += share * (speed - data.hand_velocity[i])
@@ -128,25 +136,30 @@ def couple(
     gains: Gains,
     now_ns: int,
     period: float,
+    driven: int,
     source: int,
     sample: InputBlock,
-    data: TickData,
+    target: FloatArray,
+    offset: FloatArray,
+    data: CouplingData,
 ) -> None:
     """Run the master half of the limb that is driven, and what others touch.
 
     Args:
         gains: parameters of the strategies.
-        now_ns: start of the tick [ns].
+        now_ns: start of the coupling [ns].
         period: tick [s].
+        driven: limb that is driven.
         source: `Source` in charge.
         sample: its newest.
-        data: of the tick.
+        target: (3,) tip target of the limb, hull frame [m].
+        offset: (3,) of an absolute target [m].
+        data: of the coupling.
     """
-    driven = data.selected[0]
     if sample.grip[0] != data.grips_seen[source]:  # it was let go or closed just now
         data.grips_seen[source] = sample.grip[0]
         data.grip[driven] = min(max(sample.grip[0], 0.0), 1.0)
-    _move_hand(period, source, sample, data)
+    _move_hand(period, source, sample, target, offset, data)
     master_step(
         data.strategy[0],
         gains,
@@ -165,24 +178,25 @@ def couple(
 
 
 @kernel
-def settle_surfaces(driven: int, data: TickData) -> None:
+def settle_surfaces(driven: int, tips: FloatArray, surfaces_out: LocalSurface) -> None:
     """Let the surfaces of limbs that no hand drives follow the robot's reports.
 
     Args:
         driven: limb whose surface the master half moves; -1 = none.
-        data: of the tick.
+        tips: (L, 3) commanded tips, hull frame [m].
+        surfaces_out: the table of all surfaces, advanced in place.
     """
-    for limb in range(data.grip.size):
+    for limb in range(tips.shape[0]):
         if limb != driven:
-            update_surface(data.tip[limb], surface_of(data.surfaces, limb))
+            update_surface(tips[limb], surface_of(surfaces_out, limb))
 
 
 @kernel
-def publish_coupling(data: TickData, state_out: StationState) -> None:
+def publish_coupling(data: CouplingData, state_out: StationState) -> None:
     """Copy what the others may see of the coupling.
 
     Args:
-        data: of the tick.
+        data: of the coupling.
         state_out: what is published.
     """
     sent = data.sent

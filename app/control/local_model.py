@@ -8,21 +8,34 @@ it is. The offset moves the picture and the tips, never the command.
 
 import math
 
-from app.control.tick_data import TickData, tip_in_hull
+from app.control.local_data import LocalData
+from app.control.tick_data import tip_in_hull
 from app.messages import LinkHealth, StationState
+from models.environment import LocalSurface, surface_force
+from models.environment_table import surface_of
+from models.force_shift import force_shift
 from models.mismatch import MismatchData, observe_mismatch, tube_radius
-from models.numerics import kernel, kernel_part
-from models.robot import RobotData, RobotModel
+from models.numerics import FloatArray, called_kernel, kernel, kernel_part
+from models.robot import RobotModel
 from models.state_history import clear_history, correct_state, push_state
+from models.winch import winch_lengths
+from models.workspace import RodWork
 
-__all__ = ["correct_model", "forget_model", "publish_model", "show_model"]
+__all__ = [
+    "correct_model",
+    "forget_model",
+    "publish_model",
+    "show_model",
+    "touch_surfaces",
+    "wind_winches",
+]
 
 _GAIN = 0.2
 _NS = 1e-9
 
 
 @kernel_part
-def _mismatch_of(data: TickData, limb: int) -> MismatchData:
+def _mismatch_of(data: LocalData, limb: int) -> MismatchData:
     """View one limb's monitor."""
     every = data.mismatch
     only = slice(limb, limb + 1)
@@ -32,14 +45,119 @@ def _mismatch_of(data: TickData, limb: int) -> MismatchData:
 
 
 @kernel
-def forget_model(data: TickData) -> None:
+def wind_winches(
+    model: RobotModel,
+    driven: int,
+    force: FloatArray,
+    commanded: FloatArray,
+    data: LocalData,
+    work: RodWork,
+    winch_out: FloatArray,
+) -> None:
+    """Lengths that the winches of the local model are told.
+
+    They hold the command, and of the driven limb the force that is sent with it too, as
+    the robot's do.
+
+    Args:
+        model: the robot.
+        driven: limb whose force is sent; -1 = none.
+        force: (3,) that is sent, hull frame [N].
+        commanded: (S, 3) posture [rad, rad, m].
+        data: of the local model.
+        work: workspace.
+        winch_out: (T,) wanted paid-out lengths, written where something has changed.
+    """
+    for limb in range(data.touched.size):
+        first = model.limb_segment_start[limb]
+        last = model.limb_segment_start[limb + 1]
+        changed = 0
+        for i in range(3):
+            push = force[i] if limb == driven else 0.0
+            if push != data.pressed[limb, i]:
+                data.pressed[limb, i] = push
+                changed = 1
+        for k in range(first, last):
+            for i in range(3):
+                if commanded[k, i] != data.wound[k, i]:
+                    data.wound[k, i] = commanded[k, i]
+                    changed = 1
+        if changed == 0:  # three of four limbs stand still most of the time
+            continue
+        base = model.pose_base_to_hull[limb]
+        size = 0.0
+        for i in range(3):
+            data.press[i] = 0.0
+            for j in range(3):
+                data.press[i] += base[j, i] * data.pressed[limb, j]
+            size += abs(data.press[i])
+        for k in range(first, last):
+            for i in range(3):
+                data.leaned[k, i] = 0.0
+        if size > 0.0:
+            force_shift(
+                model,
+                limb,
+                commanded[first:last],
+                data.press,
+                work,
+                data.shift,
+                data.leaned[first:last],
+            )
+        for k in range(first, last):
+            for i in range(3):
+                data.leaned[k, i] += commanded[k, i]
+        tendon = model.limb_tendon_start[limb]
+        end = model.limb_tendon_start[limb + 1]
+        winch_lengths(model, limb, data.leaned[first:last], work, winch_out[tendon:end])
+
+
+@called_kernel
+def touch_surfaces(
+    model: RobotModel,
+    period: float,
+    surfaces: LocalSurface,
+    data: LocalData,
+    wrench_out: FloatArray,
+) -> None:
+    """Let the surfaces that are known push the tips of the local model.
+
+    Args:
+        model: the robot.
+        period: tick [s].
+        surfaces: table of the surfaces of all limbs.
+        data: of the local model; tips are where the model was last shown.
+        wrench_out: (L, 6) on each tip, moment and force, hull frame [N m, N].
+    """
+    shown = data.shown.reshape(data.shown.size // 3, 3)
+    for limb in range(data.touched.size):
+        for i in range(3):
+            wrench_out[limb, 3 + i] = 0.0
+            data.tip_speed[i] = -data.tip_shown[limb, i]
+        if surfaces.known[limb] == 0:
+            continue
+        tip_in_hull(model, limb, shown, data.poses, data.tip_shown[limb])
+        for i in range(3):
+            data.tip_speed[i] = (data.tip_speed[i] + data.tip_shown[limb, i]) / period
+        if data.touched[limb] == 1:
+            surface_force(
+                surface_of(surfaces, limb),
+                data.tip_shown[limb],
+                data.tip_speed,
+                wrench_out[limb, 3:6],
+            )
+        data.touched[limb] = 1  # the speed is known from the second tick on
+
+
+@kernel
+def forget_model(data: LocalData) -> None:
     """Begin anew: the local model was put at rest at a measured pose.
 
     Args:
-        data: of the tick.
+        data: of the local model.
     """
     clear_history(data.history)
-    for limb in range(data.grip.size):
+    for limb in range(data.touched.size):
         data.mismatch.square[limb] = 0.0
         data.mismatch.over[limb] = 0.0
         data.mismatch.alarm[limb] = 0
@@ -47,39 +165,37 @@ def forget_model(data: TickData) -> None:
 
 
 @kernel
-def show_model(now_ns: int, robot: RobotData, data: TickData) -> None:
+def show_model(now_ns: int, coordinates: FloatArray, data: LocalData) -> None:
     """Remember what the model shows now: its own pose and the offset.
 
     Args:
         now_ns: start of the tick [ns].
-        robot: the local model.
-        data: of the tick; `shown` is written.
+        coordinates: (S, 3) of the local model [rad, rad, m].
+        data: of the local model; `shown` is written.
     """
-    for k in range(robot.coordinates.shape[0]):
+    for k in range(coordinates.shape[0]):
         for j in range(3):
-            data.shown[3 * k + j] = (
-                robot.coordinates[k, j] + data.history.offset[3 * k + j]
-            )
-    data.model_ns[0] = now_ns
-    push_state(data.model_ns, data.shown, data.history)
+            data.shown[3 * k + j] = coordinates[k, j] + data.history.offset[3 * k + j]
+    data.time_ns[0] = now_ns
+    push_state(data.time_ns, data.shown, data.history)
 
 
-@kernel
-def correct_model(model: RobotModel, health: LinkHealth, data: TickData) -> None:
+@called_kernel
+def correct_model(model: RobotModel, health: LinkHealth, data: LocalData) -> None:
     """Compare each limb's newest measurement with what was shown at its command.
 
     Args:
         model: the robot.
         health: newest knowledge of the robot.
-        data: of the tick; offset and monitors advance, `shown` is corrected.
+        data: of the local model; offset and monitors advance, `shown` is corrected.
     """
-    for limb in range(data.grip.size):
+    for limb in range(data.touched.size):
         generated_ns = health.confirmed_generated_ns[limb]
         before_ns = data.compared_ns[limb]
         if generated_ns <= before_ns or health.confirmed_command_ns[limb] == 0:
             continue
         data.compared_ns[limb] = generated_ns
-        data.model_ns[0] = health.confirmed_command_ns[limb]
+        data.time_ns[0] = health.confirmed_command_ns[limb]
         first = model.limb_segment_start[limb]
         last = model.limb_segment_start[limb + 1]
         for k in range(data.shown.size // 3):
@@ -91,7 +207,7 @@ def correct_model(model: RobotModel, health: LinkHealth, data: TickData) -> None
         if (
             correct_state(
                 _GAIN,
-                data.model_ns,
+                data.time_ns,
                 data.measured.reshape(data.shown.size),
                 data.history,
                 data.shown,
@@ -118,7 +234,7 @@ def publish_model(
     model: RobotModel,
     now_ns: int,
     health: LinkHealth,
-    data: TickData,
+    data: LocalData,
     state_out: StationState,
 ) -> None:
     """Copy what is shown of the model.
@@ -127,14 +243,14 @@ def publish_model(
         model: the robot.
         now_ns: start of the tick [ns].
         health: newest knowledge of the robot.
-        data: of the tick.
+        data: of the local model.
         state_out: what is published.
     """
     shown = data.shown.reshape(data.shown.size // 3, 3)
     for k in range(shown.shape[0]):
         for j in range(3):
             state_out.coordinates_model[k, j] = shown[k, j]
-    for limb in range(data.grip.size):
+    for limb in range(data.touched.size):
         tip_in_hull(model, limb, shown, data.poses, state_out.tip_model[limb])
         monitor = _mismatch_of(data, limb)
         state_out.mismatch[limb] = math.sqrt(monitor.square[0])

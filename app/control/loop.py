@@ -23,6 +23,8 @@ from app.clock import NS_PER_S
 from app.config.teleop import TeleopParameters
 from app.control.arming import SOURCE_AGE_LIMIT_NS
 from app.control.blocks import LoopStatistics, SessionBlocks
+from app.control.coupling_data import CouplingData, allocate_coupling_data
+from app.control.local_data import LocalData, allocate_local_data
 from app.control.mailbox import fence, mailbox_read, mailbox_write, ring_push
 from app.control.tick import tick
 from app.control.tick_data import TickData, allocate_tick_data
@@ -105,6 +107,8 @@ def run_loop(
     health: LinkHealth,
     scratch: IntArray,
     data: TickData,
+    coupling: CouplingData,
+    local: LocalData,
     robot: RobotData,
     inverse: InverseData,
     work: RodWork,
@@ -152,6 +156,8 @@ def run_loop(
             wish,
             health,
             data,
+            coupling,
+            local,
             robot,
             inverse,
             work,
@@ -215,7 +221,8 @@ class ControlLoop:
         self._control = np.zeros(3, dtype=np.int64)
         self._timespec = np.zeros(2, dtype=np.int64)
         teleop = teleop or TeleopParameters()
-        data, robot, inverse, work = allocate_tick_data(model, teleop)
+        data, robot, inverse, work = allocate_tick_data(model)
+        coupling = allocate_coupling_data(model.tip_speed_limit.size, teleop)
         inputs, wish, health = blocks.inputs, blocks.teleop, blocks.health
         biggest = max(inputs[0].local_words.size, health.local_words.size)
         self._fallback = not _has_nanosleep()
@@ -248,6 +255,8 @@ class ControlLoop:
             health.layout.view(local_health),
             np.zeros(biggest, dtype=np.int64),
             data,
+            coupling,
+            allocate_local_data(model),
             robot,
             inverse,
             work,

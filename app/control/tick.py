@@ -26,11 +26,15 @@ from app.control.coupling import (
     settle_surfaces,
     take_wish,
 )
+from app.control.coupling_data import CouplingData
+from app.control.local_data import LocalData
 from app.control.local_model import (
     correct_model,
     forget_model,
     publish_model,
     show_model,
+    touch_surfaces,
+    wind_winches,
 )
 from app.control.tick_data import TickData, tip_in_hull
 from app.messages import InputBlock, LinkHealth, StationState, TeleopWish
@@ -40,7 +44,6 @@ from models.inverse import InverseData, inverse_step
 from models.numerics import IntArray, kernel, kernel_part
 from models.robot import RobotData, RobotModel
 from models.rod import RodWork, robot_step
-from models.winch import winch_lengths
 
 __all__ = ["tick"]
 
@@ -99,6 +102,8 @@ def tick(
     wish: TeleopWish,
     health: LinkHealth,
     data: TickData,
+    coupling: CouplingData,
+    local: LocalData,
     robot: RobotData,
     inverse: InverseData,
     work: RodWork,
@@ -116,6 +121,8 @@ def tick(
         wish: which strategy the console wants.
         health: newest knowledge of link and robot.
         data: arming, targets and commands, advanced in place.
+        coupling: of hand and tip, advanced in place.
+        local: beside the local model's own state, advanced in place.
         robot: the local model, advanced in place.
         inverse: workspace of the inverse kinematics.
         work: workspace of the dynamics.
@@ -145,8 +152,7 @@ def tick(
             data,
         )
     follow_robot(health, data)
-    take_wish(wish, data)
-    hear(health, data)
+    take_wish(wish, coupling)
     # 3. who is in charge: the present one while it holds on, else the first that does
     holder = -1
     for source in range(len(samples)):
@@ -172,16 +178,28 @@ def tick(
                 data.target[limb, i] = data.tip[limb, i]
         data.rebase[0] = 1
     data.active[0] = holder
+    driven = data.selected[0]
+    hear(health, driven, coupling)
     if changed or holder < 0:
-        let_go(data)
+        let_go(data.target[driven], coupling)
     # 4. strategy, inverse kinematics, reduced dynamics
     if data.mode[0] == ARMED:
         if holder >= 0:
             _steer(model, period, samples[holder], data)
             if samples[holder].clutch[0] == 1:
-                let_go(data)
+                let_go(data.target[driven], coupling)
             else:
-                couple(gains, now_ns, period, holder, samples[holder], data)
+                couple(
+                    gains,
+                    now_ns,
+                    period,
+                    driven,
+                    holder,
+                    samples[holder],
+                    data.target[driven],
+                    data.offset,
+                    coupling,
+                )
         for limb in range(limbs):
             start = model.limb_segment_start[limb]
             stop = model.limb_segment_start[limb + 1]
@@ -203,42 +221,33 @@ def tick(
             tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
     elif data.mode[0] == DISARMED and health.robot_heard_ns[0] != 0:
         adopt(model, health, data)
-    for limb in range(limbs):
-        start = model.limb_segment_start[limb]
-        stop = model.limb_segment_start[limb + 1]
-        first = model.limb_tendon_start[limb]
-        last = model.limb_tendon_start[limb + 1]
-        moved = 0
-        for k in range(start, stop):
-            for i in range(3):
-                if data.commanded[k, i] != data.wound[k, i]:
-                    data.wound[k, i] = data.commanded[k, i]
-                    moved = 1
-        if moved == 1:  # three of four limbs stand still most of the time
-            winch_lengths(
-                model, limb, data.commanded[start:stop], work, data.winch[first:last]
-            )
+    if holder < 0:
+        driven = -1
+    force = coupling.sent.force
+    wind_winches(model, driven, force, data.commanded, local, work, data.winch)
     if data.settle[0] == 1:
         data.settle[0] = 0
         _settle(data, robot)
-        forget_model(data)
-    settle_surfaces(data.selected[0] if holder >= 0 else -1, data)
+        forget_model(local)
+    settle_surfaces(driven, data.tip, coupling.surfaces)
+    touch_surfaces(model, period, coupling.surfaces, local, robot.tip_wrench)
     frozen = robot_step(model, period, data.winch, robot, work)
     if frozen > 0 and data.mode[0] == ARMED:
         data.mode[0] = DISARMED
         data.refusal[0] = 5
-    show_model(now_ns, robot, data)
+    show_model(now_ns, robot.coordinates, local)
     if data.mode[0] == ARMED and data.engaged[0] == 1:
-        correct_model(model, health, data)
+        correct_model(model, health, local)
     data.ticks[0] += 1
-    _publish(model, now_ns, health, data, robot, state_out)
+    _publish(model, now_ns, data, robot, state_out)
+    publish_coupling(coupling, state_out)
+    publish_model(model, now_ns, health, local, state_out)
 
 
 @kernel
 def _publish(
     model: RobotModel,
     now_ns: int,
-    health: LinkHealth,
     data: TickData,
     robot: RobotData,
     state_out: StationState,
@@ -251,8 +260,6 @@ def _publish(
     state_out.arm_refusal[0] = data.refusal[0]
     state_out.active_source[0] = data.active[0]
     state_out.selected_limb[0] = data.selected[0]
-    publish_coupling(data, state_out)
-    publish_model(model, now_ns, health, data, state_out)
     for limb in range(model.tip_speed_limit.size):
         gap = 0.0
         for i in range(3):

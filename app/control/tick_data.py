@@ -32,7 +32,6 @@ class TickData(NamedTuple):
     target: FloatArray  # (L, 3) hull frame
     tip: FloatArray  # (L, 3) commanded tip, hull frame
     commanded: FloatArray  # (S, 3)
-    wound: FloatArray  # (S, 3) command that `winch` belongs to
     winch: FloatArray  # (T,) wanted paid-out lengths
     reach: IntArray  # (L,)
     target_in_base: FloatArray  # (3,)
@@ -84,7 +83,6 @@ def allocate_tick_data(
         target=np.zeros((limbs, 3)),
         tip=np.zeros((limbs, 3)),
         commanded=model.rest_coordinates.copy(),
-        wound=np.full_like(model.rest_coordinates, np.nan),
         winch=np.zeros(model.tendon_angle.size),
         reach=ints(limbs),
         target_in_base=np.zeros(3),
