@@ -1,4 +1,4 @@
-"""What the console sends: its operator's samples, and its wishes for the link.
+"""What the console sends: its operator's samples, and its wishes.
 
 Only one console of a session writes; it holds a lock on the session's folder that the
 kernel frees when the process ends, however it ends. Others watch.
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from app.clock import NS_PER_MS
 from app.console.drag import TipDrag
+from app.console.wishes import LinkWishes, TeleopWishes
 from app.control.blocks import SessionBlocks
-from app.messages import LINK_OVERRIDES, InputMode, OperatorInput, Source
+from app.messages import InputMode, OperatorInput, Source
 from app.operator.keyboard import KeyboardOperator
 
-__all__ = ["ConsoleControls", "ControlLock", "LinkWishes"]
+__all__ = ["ConsoleControls", "ControlLock"]
 
 _STALL_NS = 150 * NS_PER_MS  # as the control tick's age limit for the console
-_ONE_OF = ("delay_ms", "distance_m")
 _COUNTS = ("arm_count", "disarm_count", "estop_count", "estop_reset_count")
 
 
@@ -79,87 +79,6 @@ class ControlLock:
             self._descriptor = -1
 
 
-class LinkWishes:
-    """Wishes for the emulated link, as the panel changes them."""
-
-    def __init__(self, blocks: SessionBlocks) -> None:
-        self.attach(blocks)
-
-    def attach(self, blocks: SessionBlocks) -> None:
-        """Take up the wishes that already stand in the session."""
-        self._mailbox = blocks.wish
-        self._mailbox.refresh()
-        if self.revision == 0:
-            blocks.health.refresh()
-            self._mailbox.local.preset[0] = blocks.health.local.preset[0]
-            self.clear_overrides()
-
-    @property
-    def revision(self) -> int:
-        """How often the wishes changed."""
-        return int(self._mailbox.local.revision[0])
-
-    @property
-    def preset(self) -> int:
-        """Index of the wanted preset."""
-        return int(self._mailbox.local.preset[0])
-
-    @property
-    def cut(self) -> bool:
-        """Whether nothing shall pass."""
-        return bool(self._mailbox.local.cut[0])
-
-    def override(self, name: str) -> float | None:
-        """Return what is wanted of one of `LINK_OVERRIDES`.
-
-        None means: as the preset says.
-        """
-        value = float(getattr(self._mailbox.local, name)[0])
-        return None if value < 0.0 else value
-
-    def choose_preset(self, index: int) -> None:
-        """Want another preset, with its own figures."""
-        self._mailbox.local.preset[0] = index
-        self.clear_overrides()
-        self._changed()
-
-    def set_override(self, name: str, value: float | None) -> None:
-        """Want one figure changed; None returns it to the preset's.
-
-        Delay and distance say the same thing: the later wish ends the earlier.
-        """
-        if name in _ONE_OF:
-            for other in _ONE_OF:
-                getattr(self._mailbox.local, other)[0] = -1.0
-        getattr(self._mailbox.local, name)[0] = -1.0 if value is None else value
-        self._changed()
-
-    def start_outage(self, length_s: float) -> None:
-        """Want nothing to pass for so long [s]; the next wish of any kind ends it."""
-        self._changed()
-        self._mailbox.local.outage_s[0] = length_s
-
-    def set_cut(self, cut: bool) -> None:
-        """Cut the link, or mend it."""
-        self._mailbox.local.cut[0] = int(cut)
-        self._changed()
-
-    def clear_overrides(self) -> None:
-        """Return every figure to the preset's."""
-        for name in LINK_OVERRIDES:
-            getattr(self._mailbox.local, name)[0] = -1.0
-
-    def _changed(self) -> None:
-        self._mailbox.local.revision[0] += 1
-        self._mailbox.local.outage_s[0] = 0.0
-
-    def publish(self, now_ns: int) -> None:
-        """Write the wishes with a new heartbeat."""
-        self._mailbox.local.console_pid[0] = os.getpid()
-        self._mailbox.local.heartbeat_ns[0] = now_ns
-        self._mailbox.publish()
-
-
 class ConsoleControls:
     """Keys, mouse and buttons of the console as one `OperatorInput`."""
 
@@ -173,6 +92,7 @@ class ConsoleControls:
         self.keyboard = keyboard
         self.drag: TipDrag | None = None
         self.wishes = LinkWishes(blocks)
+        self.teleop = TeleopWishes(blocks)
         self.is_writer = False
         self.stalls = 0
         self._published_ns = 0
@@ -195,6 +115,7 @@ class ConsoleControls:
             for name in _COUNTS
         }
         self.wishes.attach(blocks)
+        self.teleop.attach(blocks)
 
     def press_arm(self) -> None:
         """Ask for arming."""
@@ -259,3 +180,4 @@ class ConsoleControls:
         self._mailbox.local.put(self.sample(now_ns))
         self._mailbox.publish()
         self.wishes.publish(now_ns)
+        self.teleop.publish()

@@ -36,6 +36,7 @@ WINDOW_KEYS = (
     ("HOME", "view from behind, as at the start"),
     ("F5", "smooth skin or bare sections"),
     ("F7", "camera limb's picture"),
+    ("F8", "strategy: how hand and tip are joined"),
     ("F6", "keys drive the limb / reach the panels"),
 )
 

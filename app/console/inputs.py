@@ -37,8 +37,8 @@ class _SourceTable(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Return room for three rows."""
-        return QSize(int(13 * self._size), int(3 * 1.5 * self._size))
+        """Return room for a row a source."""
+        return QSize(int(13 * self._size), int(1.3 * len(Source) * self._size))
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Draw the rows."""
@@ -129,7 +129,7 @@ class _StickView(QWidget):
 
 
 class InputsPanel(Panel):
-    """Gamepad, console and script, and the stick of the one in charge."""
+    """Every source of input, and the stick of the one in charge."""
 
     def __init__(self) -> None:
         super().__init__("Operators")

@@ -1,4 +1,4 @@
-"""The limbs panel: shape, tip, tendons of every limb, and how it reaches its target."""
+"""The limbs panel: shape, tip, tendons, energy of every limb, and how it reaches."""
 
 import math
 from collections.abc import Callable
@@ -6,9 +6,10 @@ from collections.abc import Callable
 import numpy as np
 from PyQt6.QtCore import QRectF, QSize, Qt
 from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.config.robot import LimbParameters, RobotParameters
+from app.config.robot import RobotParameters
+from app.console.energy import draw_energy_bar, draw_energy_words
 from app.console.readings import StationReadings
 from app.console.theme import (
     ALARM,
@@ -23,6 +24,7 @@ from app.console.theme import (
     color,
     font,
 )
+from app.console.touch import grip_words, shows_model
 from app.console.widgets import Panel
 from app.console.words import reach_words
 from models.robot import RobotModel
@@ -30,6 +32,13 @@ from models.robot import RobotModel
 __all__ = ["LimbCard", "LimbsPanel"]
 
 _Cells = list[str]
+_METER_HEIGHT = 6.0  # [px]
+_BARS_SHARE = 0.26  # of a row, for the bars of tendons
+_METER = (
+    "Energy: green, the hand has put in more than it got; red, it got more. The bar is "
+    "logarithmic, 0.1 mJ to 10 J. Once more than 0.1 mJ was injected, the most that "
+    "ever was stands there in red."
+)
 
 
 class LimbCard(QWidget):
@@ -38,13 +47,14 @@ class LimbCard(QWidget):
     def __init__(
         self,
         index: int,
-        limb: LimbParameters,
+        robot: RobotParameters,
         model: RobotModel,
         select: Callable[[int], None],
     ) -> None:
         super().__init__()
         self._index = index
-        self._limb = limb
+        self._robot = robot
+        self._limb = limb = robot.limbs[index]
         self._model = model
         self._select = select
         start, stop = model.limb_segment_start[index : index + 2]
@@ -55,11 +65,16 @@ class LimbCard(QWidget):
         self.rows: list[_Cells] = []
         self.words = "no state yet"
         self._loud = 0
+        self.grip = ""
         self._tension = np.zeros(int(last - first))
+        self._energy = 0.0
+        self._injected = 0.0
         self.selected = False
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(f"limb {index + 1}: {limb.name}")
-        self.setToolTip(f"Click, or press {index + 1}, to select the {limb.name} limb.")
+        self.setToolTip(
+            f"Click, or press {index + 1}, to select the {limb.name} limb.\n{_METER}"
+        )
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setMaximumHeight(int(1.35 * self.sizeHint().height()))
 
@@ -68,8 +83,8 @@ class LimbCard(QWidget):
         return 3.0 + self._segments.stop - self._segments.start
 
     def sizeHint(self) -> QSize:
-        """Return the size of title, one row a segment, tip and tendons."""
-        height = 1.4 * self._size * self._rows() + 8.0
+        """Return the size of title, a row a segment, tip, tendons, energy meter."""
+        height = 1.28 * self._size * self._rows() + 8.0 + _METER_HEIGHT
         return QSize(int(21 * self._size), int(height))
 
     def minimumSizeHint(self) -> QSize:
@@ -85,9 +100,14 @@ class LimbCard(QWidget):
             float(state.reach_error[self._index]),
             int(state.fault[self._index]),
         )
+        coordinates, tip = state.coordinates_model, state.tip_model
+        tension = state.tension_model
+        if not shows_model(readings) and readings.has_robot:
+            coordinates = readings.health.confirmed_coordinates
+            tip, tension = readings.tip_confirmed, readings.health.confirmed_tension
         rows = []
         for segment in range(self._segments.start, self._segments.stop):
-            dx, dy, extension = state.coordinates_model[segment]
+            dx, dy, extension = coordinates[segment]
             length = self._model.segment_length[segment] + extension
             number = segment - self._segments.start + 1
             rows.append(
@@ -98,10 +118,13 @@ class LimbCard(QWidget):
                     f"ℓ {1e3 * length:.1f} mm",
                 ]
             )
-        x, y, z = 1e3 * state.tip_model[self._index]
+        x, y, z = 1e3 * tip[self._index]
         rows.append(["tip", f"x {x:.0f}", f"y {y:.0f}", f"z {z:.0f} mm"])
         self.rows = [[cell.replace("-", "−") for cell in cells] for cells in rows]
-        self._tension = state.tension_model[self._tendons].copy()
+        self._tension = tension[self._tendons].copy()
+        self.grip = grip_words(readings, self._robot, self._index)
+        self._energy = float(state.port_energy[self._index])
+        self._injected = float(state.injected_energy[self._index])
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
@@ -131,7 +154,7 @@ class LimbCard(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color(self._limb.color))
         painter.drawRoundedRect(QRectF(4.0, 4.0, 4.0, self.height() - 8.0), 2.0, 2.0)
-        row = (self.height() - 7.0) / self._rows()
+        row = (self.height() - 7.0 - _METER_HEIGHT) / self._rows()
         left, width = 14.0, self.width() - 20.0
         self._paint_title(painter, QRectF(left, 3.0, width, row))
         painter.setFont(font(self._size - 1))
@@ -154,6 +177,8 @@ class LimbCard(QWidget):
                 painter.drawText(place, int(side | Qt.AlignmentFlag.AlignVCenter), cell)
             top += row
         self._paint_tendons(painter, QRectF(left, top, width, row), columns[1])
+        meter = QRectF(left, top + row + 1.0, width, _METER_HEIGHT - 2.0)
+        draw_energy_bar(painter, meter, self._energy, self._injected)
         painter.end()
 
     def _paint_title(self, painter: QPainter, place: QRectF) -> None:
@@ -164,6 +189,10 @@ class LimbCard(QWidget):
         painter.drawText(place, flags, name)
         used = painter.fontMetrics().horizontalAdvance(name + "  ")
         painter.setFont(font(self._size - 1))
+        if self.grip:
+            painter.setPen(color(MODEL_COLOR))
+            painter.drawText(place.adjusted(used, 0.0, 0.0, 0.0), flags, self.grip)
+            used += painter.fontMetrics().horizontalAdvance(self.grip + "  ")
         painter.setPen(color((MUTED, AMBER, ALARM)[self._loud]))
         rest = place.adjusted(used, 0.0, 0.0, 0.0)
         words = painter.fontMetrics().elidedText(
@@ -180,12 +209,13 @@ class LimbCard(QWidget):
         limits = np.maximum(self._model.tendon_tension_limit[self._tendons], -least)
         word = "push" if least.min(initial=0.0) < 0.0 else "pull"
         painter.drawText(place, int(Qt.AlignmentFlag.AlignLeft | middle), word)
-        start = place.x() + indent * place.width() + 4.0
-        pitch = 1.05 * self._size
+        start = place.x() + indent * place.width()
+        room = _BARS_SHARE * place.width()
+        pitch = min(0.75 * self._size, room / max(1, self._tension.size))
         for i, tension in enumerate(self._tension):
             share = float(np.clip(abs(tension) / limits[i], 0.0, 1.0))
             slot = QRectF(
-                start + i * pitch, place.y() + 2.0, pitch - 3.0, place.height() - 3
+                start + i * pitch, place.y() + 2.0, pitch - 2.0, place.height() - 3
             )
             painter.fillRect(slot, color(WINDOW))
             shade = ALARM if share > 0.95 else AMBER if share > 0.75 else GOOD
@@ -195,8 +225,10 @@ class LimbCard(QWidget):
                 color(shade),
             )
         painter.setPen(color(TEXT))
-        text = f"max {float(np.abs(self._tension).max(initial=0.0)):.1f} N"
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | middle), text)
+        text = f"{float(np.abs(self._tension).max(initial=0.0)):.1f} N"
+        left = place.adjusted(start + room + 4.0 - place.x(), 0.0, 0.0, 0.0)
+        painter.drawText(left, int(Qt.AlignmentFlag.AlignLeft | middle), text)
+        draw_energy_words(painter, place, self._energy, self._injected)
 
 
 class LimbsPanel(Panel):
@@ -215,10 +247,12 @@ class LimbsPanel(Panel):
             model: their sizes and limits.
             select: called with the index of a limb that a person chose.
         """
-        super().__init__("Limbs, local model")
+        super().__init__("Limbs")
+        self._of = QLabel("local model")
+        self._of.setObjectName("muted")
+        self.head.addWidget(self._of)
         self.cards = [
-            LimbCard(index, limb, model, select)
-            for index, limb in enumerate(robot.limbs)
+            LimbCard(index, robot, model, select) for index in range(len(robot.limbs))
         ]
         column = QVBoxLayout()
         column.setSpacing(4)
@@ -228,5 +262,7 @@ class LimbsPanel(Panel):
 
     def refresh(self, readings: StationReadings) -> None:
         """Show the newest figures."""
+        told = not shows_model(readings) and readings.has_robot
+        self._of.setText("as the robot told" if told else "local model")
         for card in self.cards:
             card.show_state(readings)

@@ -14,11 +14,11 @@ from PyQt6.QtWidgets import (
 )
 
 from app.config.link import LinkParameters, link_names, load_link
-from app.console.controls import LinkWishes
 from app.console.plots import History, Strip, StripPlots
 from app.console.readings import StationReadings
 from app.console.theme import ALARM, AMBER, MUTED, TEXT, base_pixel_size
 from app.console.widgets import DropDown, Figure, Panel
+from app.console.wishes import LinkWishes
 from app.console.words import bit_rate, distance, duration_ms, percent
 from app.messages import LinkHealth
 

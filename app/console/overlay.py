@@ -21,21 +21,34 @@ from app.console.theme import (
     color,
     font,
 )
+from app.console.touch import limb_lines, shows_model
 from app.console.words import duration_ms
 from app.messages import StationMode
+from models.robot import RobotModel
 
-__all__ = ["Overlay"]
+__all__ = ["LIMB_PLATE_LINES", "Overlay", "limb_plate_width"]
+
+LIMB_PLATE_LINES = 10
+"""Most lines that the plate of the selected limb has room for."""
 
 _LEGEND_WIDTH = 23.0  # in text heights
 _PLATES_EVERY = 5  # frames
+_LIMB_WIDTH = 23.0
+_LOUD = (MUTED, TEXT, AMBER, ALARM)
 _SHADE = 0.62  # opacity of the plates behind text
+
+
+def limb_plate_width(size: int) -> float:
+    """Width of the selected limb's plate for a text height, both [px]."""
+    return _LIMB_WIDTH * size
 
 
 class Overlay:
     """Draws over the picture with the newest readings."""
 
-    def __init__(self, robot: RobotParameters) -> None:
+    def __init__(self, robot: RobotParameters, model: RobotModel) -> None:
         self._robot = robot
+        self._model = model
         self._size = base_pixel_size()
         self._plates: list[tuple[QPointF, QPixmap]] = []
         self._plates_of: tuple[QRectF, int] | None = None
@@ -87,7 +100,9 @@ class Overlay:
         size = self._size
         bottom = QRectF(0.0, 0.0, (_LEGEND_WIDTH + 1.0) * size, 6.0 * size + 16.0)
         bottom.moveBottomLeft(place.bottomLeft())
-        top = QRectF(place.left(), place.top(), 20.0 * size, 8.0 * size + 16.0)
+        lines = 1.4 * (LIMB_PLATE_LINES + 1.25)
+        width = limb_plate_width(size) + size
+        top = QRectF(place.left(), place.top(), width, lines * size + 16.0)
         self._plates = []
         for part, draw in ((bottom, self._legend), (top, self._limb)):
             pixmap = QPixmap((part.size() * ratio).toSize())
@@ -118,11 +133,14 @@ class Overlay:
             robot = f"robot, confirmed {duration_ms(age_ms)} ago"
             shade = age_shade(age_ms, limit_ms)
         limb_color = self._robot.limbs[selected].color
-        rows = (
-            ("skin", limb_color, robot, shade),
-            ("ghost", MODEL_COLOR, "local model: what the robot will do", TEXT),
-            ("target", TARGET_COLOR, "operator's target", TEXT),
-        )
+        rows = [("skin", limb_color, robot, shade)]
+        if shows_model(readings):
+            ghost = "local model: what the robot will do"
+            rows.append(("ghost", MODEL_COLOR, ghost, TEXT))
+            rows.append(("target", TARGET_COLOR, "operator's target", TEXT))
+        else:
+            rows.append(("", MUTED, "model and target hidden:", MUTED))
+            rows.append(("", MUTED, "move, then wait to see it", MUTED))
         height = 1.5 * size
         plate = QRectF(
             place.left() + 8.0,
@@ -146,6 +164,8 @@ class Overlay:
             )
 
     def _swatch(self, painter: QPainter, kind: str, place: QRectF, mark: str) -> None:
+        if kind == "":
+            return
         if kind == "skin":
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(color(mark))
@@ -170,22 +190,12 @@ class Overlay:
         size = self._size
         selected = int(readings.state.selected_limb[0])
         limb = self._robot.limbs[selected]
-        state = readings.state
-        speed = f"tip speed {1e3 * readings.tip_speed[selected]:.0f} mm/s"
-        lines = [(speed, TEXT)]
-        if readings.has_robot:
-            gap = 1e3 * math.dist(
-                state.tip_model[selected], readings.tip_confirmed[selected]
-            )
-            lines.append((f"model ahead of robot by {gap:.0f} mm", TEXT))
-        if float(state.reach_error[selected]) > 2e-3:
-            error = 1e3 * float(state.reach_error[selected])
-            lines.append((f"target {error:.0f} mm from tip", MUTED))
+        lines = limb_lines(readings, self._robot, self._model)[:LIMB_PLATE_LINES]
         height = 1.4 * size
         plate = QRectF(
             place.left() + 8.0,
             place.top() + 8.0,
-            19.0 * size,
+            limb_plate_width(size),
             (len(lines) + 1.25) * height + 6.0,
         )
         self._plate(painter, plate)
@@ -200,8 +210,9 @@ class Overlay:
         painter.drawText(row, middle, f"{selected + 1}  {limb.name}")
         painter.setFont(font(size))
         top = row.bottom()
-        for text, shade in lines:
-            painter.setPen(color(shade))
+        for text, loud in lines:
+            painter.setFont(font(size, bold=loud > 1))
+            painter.setPen(color(_LOUD[loud]))
             painter.drawText(QRectF(left, top, plate.width(), height), middle, text)
             top += height
 
@@ -225,6 +236,10 @@ class Overlay:
             if not math.isnan(age_ms):
                 words += f"; robot's pose is {duration_ms(age_ms)} old"
             self._big(painter, place, "LINK CUT", words, ALARM)
+        elif state.unexplained[selected] and shows_model(readings):
+            off = 1e3 * float(state.mismatch[selected])
+            words = f"{off:.0f} mm apart: let go, wait for its pose, arm again"
+            self._big(painter, place, "THE MODEL IS NOT THE ROBOT", words, ALARM)
         elif age_ms > readings.age_limit_ms():
             words = "the robot may be elsewhere by now"
             big = f"ROBOT'S POSE IS {duration_ms(age_ms)} OLD"

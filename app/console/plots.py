@@ -24,6 +24,7 @@ __all__ = ["History", "Strip", "StripPlots"]
 _SPAN_S = 60.0
 _STEP_NS = 100 * NS_PER_MS
 _SAMPLES = 600
+_LEAST_STRIP = 3.1  # in text heights
 
 
 class History:
@@ -101,7 +102,7 @@ class StripPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc]
             self._add(row, strip, last=row == len(self._strips) - 1)
             for row, strip in enumerate(self._strips)
         ]
-        self.setMinimumHeight(int((3.6 * len(self._strips) + 1.6) * size))
+        self.setMinimumHeight(int((_LEAST_STRIP * len(self._strips) + 1.6) * size))
 
     def _add(
         self, row: int, strip: Strip, *, last: bool

@@ -12,6 +12,7 @@ __all__ = [
     "ALARM",
     "AMBER",
     "CURVE_COLORS",
+    "FELT_COLOR",
     "GOOD",
     "LINE",
     "MODEL_COLOR",
@@ -39,6 +40,7 @@ ALARM = "#ff5c5c"
 MODEL_COLOR = "#6ff5ff"  # the local model's ghost, as app.scene.marks has it
 TARGET_COLOR = "#ff65c2"  # the operator's target, likewise
 CURVE_COLORS = ("#4fe3ff", "#ffb454")
+FELT_COLOR = "#ffb454"  # what the robot felt, as the plots have it
 
 _FAMILIES = ["Inter", "Noto Sans", "Ubuntu", "DejaVu Sans", "sans-serif"]
 

@@ -1,15 +1,20 @@
-"""The tip panel: how far model, robot and target are apart, and how hard it pulls."""
+"""The tip panel: gaps of model, robot and target, forces at the tip, and pulls."""
 
 import numpy as np
 
 from app.console.plots import History, Strip, StripPlots
 from app.console.readings import StationReadings
+from app.console.touch import strategy_of
 from app.console.widgets import Panel
 from models.robot import RobotModel
 
 __all__ = ["TipPanel"]
 
-_FIELDS = ("model_robot", "target_tip", "speed", "pull_model", "pull_robot")
+_FIELDS = (
+    *("model_robot", "target_tip", "speed"),
+    *("force_hand", "force_robot"),
+    *("pull_model", "pull_robot"),
+)
 _STRIPS = (
     Strip(
         "mm",
@@ -18,14 +23,15 @@ _STRIPS = (
         1e3,
         20.0,
     ),
-    Strip("mm/s", ("speed",), ("tip speed",), 1e3, 50.0),
+    Strip("N", ("force_hand", "force_robot"), ("force: hand", "robot"), 1.0, 1.0),
     Strip(
         "N",
         ("pull_model", "pull_robot"),
-        ("greatest pull or push: model", "robot"),
+        ("greatest pull: model", "robot"),
         1.0,
         5.0,
     ),
+    Strip("mm/s", ("speed",), ("tip speed",), 1e3, 50.0),
 )
 
 
@@ -37,7 +43,9 @@ class TipPanel(Panel):
         self._model = model
         self.history = History(_FIELDS)
         self.plots = StripPlots(
-            self.history, _STRIPS, "gaps and tendon tensions of the selected limb"
+            self.history,
+            _STRIPS,
+            "gaps, forces and tendon tensions of the selected limb",
         )
         self.body.addWidget(self.plots, 1)
 
@@ -52,11 +60,14 @@ class TipPanel(Panel):
         if readings.is_alive:
             values[1] = float(state.reach_error[limb])
             values[2] = float(readings.tip_speed[limb])
-            values[3] = float(np.abs(state.tension_model[first:last]).max(initial=0.0))
+            if strategy_of(readings).feels:
+                values[3] = float(np.linalg.norm(state.force_hand))
+            values[5] = float(np.abs(state.tension_model[first:last]).max(initial=0.0))
             if readings.has_robot:
                 gap = state.tip_model[limb] - readings.tip_confirmed[limb]
                 values[0] = float(np.linalg.norm(gap))
+                values[4] = float(np.linalg.norm(health.contact_force[limb]))
                 told = np.abs(health.confirmed_tension[first:last])
                 measured = float(told.max(initial=0.0))
-                values[4] = measured if measured > 0.0 else np.nan
+                values[6] = measured if measured > 0.0 else np.nan
         self.history.take(readings.now_ns, values)

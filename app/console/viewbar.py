@@ -1,13 +1,15 @@
-"""The row under the top bar: the sentence of the moment, and the view's buttons."""
+"""The row under the top bar: the sentence of the moment, strategy, view's buttons."""
 
 from collections.abc import Callable
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from app.console.notice import Notice
+from app.console.strategy import StrategyChooser
 from app.console.theme import ALARM, AMBER, MUTED, TEXT
 from app.console.viewport import Viewport
+from app.console.widgets import Sentence
 
 __all__ = ["ViewBar"]
 
@@ -21,6 +23,7 @@ class ViewBar(QWidget):
     def __init__(
         self,
         viewport: Viewport,
+        chooser: StrategyChooser,
         act: Callable[[str], None],
         show_help: Callable[[], None],
     ) -> None:
@@ -28,6 +31,7 @@ class ViewBar(QWidget):
 
         Args:
             viewport: the picture.
+            chooser: of the strategy; placed in this row.
             act: called with the action of the notice when its button is pressed.
             show_help: opens or closes the help.
         """
@@ -37,8 +41,7 @@ class ViewBar(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 0, 6, 0)
         row.setSpacing(4)
-        self._words = QLabel("")
-        self._words.setMinimumWidth(1)
+        self._words = Sentence()
         self._words.setAccessibleName("what to do now")
         self._act = QPushButton("")
         self._act.setObjectName("act")
@@ -48,6 +51,8 @@ class ViewBar(QWidget):
         row.addWidget(self._words)
         row.addWidget(self._act)
         row.addStretch(1)
+        row.addWidget(chooser)
+        row.addSpacing(6)
         camera = viewport.camera
         for text, tip, move in (
             ("Behind", "View from behind (HOME)", camera.reset),
@@ -59,9 +64,7 @@ class ViewBar(QWidget):
         self.skin = _switch(
             "Skin", "Smooth skin or bare sections (F5)", self._show_skin
         )
-        self.inset = _switch(
-            "Limb camera", "The camera limb's view (F7)", self._show_inset
-        )
+        self.inset = _switch("Inset", "The camera limb's view (F7)", self._show_inset)
         row.addWidget(self.skin)
         row.addWidget(self.inset)
         row.addWidget(_tool("Help F1", "Keys, mouse and gamepad", show_help))
@@ -92,6 +95,7 @@ class ViewBar(QWidget):
 def _tool(text: str, tip: str, act: Callable[[], None]) -> QToolButton:
     button = QToolButton()
     button.setText(text)
+    button.setStyleSheet("padding: 3px 6px;")
     button.setToolTip(tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     button.clicked.connect(lambda _checked: act())

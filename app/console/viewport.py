@@ -22,6 +22,7 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from app.clock import NS_PER_MS, NS_PER_S, MonotonicClock
 from app.config.robot import RobotParameters
+from app.console.arrows import draw_forces, draw_tube
 from app.console.controls import ConsoleControls
 from app.console.drag import TipDrag, nearest_tip
 from app.console.frames import FrameStatistics
@@ -29,9 +30,12 @@ from app.console.keys import HeldKeys
 from app.console.overlay import Overlay
 from app.console.readings import StationReadings
 from app.console.resolution import AdaptiveResolution
+from app.console.scene_frame import build_scene_frame
 from app.console.theme import LINE, MUTED, TEXT, WINDOW, base_pixel_size, color, font
+from app.console.touch import shows_model
 from app.messages import StationMode
-from app.scene import OrbitCamera, Scene, SceneFrame
+from app.scene import OrbitCamera, Scene
+from models.numerics import FloatArray
 from models.robot import RobotModel
 
 __all__ = ["Viewport"]
@@ -74,7 +78,7 @@ class Viewport(QWidget):
         self._model = model
         self._readings = readings
         self._controls = controls
-        self._overlay = Overlay(robot)
+        self._overlay = Overlay(robot, model)
         self._keys = HeldKeys()
         self._resolution = AdaptiveResolution()
         self._image: QImage | None = None
@@ -105,6 +109,11 @@ class Viewport(QWidget):
         )
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
+    @property
+    def hint(self) -> str:
+        """The passing remark that is shown, or ""."""
+        return self._hint if _CLOCK.now_ns() < self._hint_until_ns else ""
+
     def say(self, hint: str) -> None:
         """Show a passing remark."""
         self._hint = hint
@@ -127,35 +136,12 @@ class Viewport(QWidget):
         if self.scene is not None:
             self._resolution.add(self.cost_ms)
 
-    def scene_frame(self, now_ns: int) -> SceneFrame:
-        """Say what the scene shall draw, from the newest readings."""
-        state, health = self._readings.state, self._readings.health
-        selected = int(state.selected_limb[0])
-        known = self._readings.has_robot
-        ages_ms = [
-            self._readings.confirmed_age_ms(limb)
-            for limb in range(len(self._robot.limbs))
-        ]
-        armed = int(state.mode[0]) == StationMode.ARMED
-        target = state.target_position[selected]
-        if self._controls.drag is not None and self._controls.drag.limb == selected:
-            target = self._controls.drag.target
-        return SceneFrame(
-            time_ns=now_ns,
-            coordinates_model=state.coordinates_model,
-            coordinates_confirmed=health.confirmed_coordinates if known else None,
-            confirmed_age_s=np.nan_to_num(np.asarray(ages_ms) / 1e3, nan=60.0),
-            target=None if self._readings.waiting else target,
-            selected_limb=selected,
-            driving=armed and int(state.active_source[0]) >= 0,
-            reached=not int(state.reach_status[selected]) & 8,
-            skin=self.shown.skin,
-            trail=True,
-        )
-
     def _draw(self, scene: Scene, now_ns: int) -> None:
         scene.resize(*self._resolution.size(self.width(), self.height()))
-        scene.update(self.scene_frame(now_ns))
+        frame = build_scene_frame(
+            now_ns, self._readings, self._controls.drag, skin=self.shown.skin
+        )
+        scene.update(frame)
         main = scene.image(self.camera)
         self._image = _as_image(main)
         inset = self._pixels[1]
@@ -196,15 +182,17 @@ class Viewport(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._inset is not None and self.shown.inset:
             self._paint_inset(painter)
+        draw_tube(painter, self.camera, self._readings)
+        draw_forces(painter, self.camera, self._readings)
         self._paint_hover(painter)
-        hint = self._hint if _CLOCK.now_ns() < self._hint_until_ns else ""
+
         drives = self.hasFocus() and self._controls.is_writer
         self._overlay.paint(
             painter,
             place,
             self._readings,
             drives=drives or not self._controls.is_writer,
-            hint=hint,
+            hint=self.hint,
         )
         self._overlay.frame(painter, place, drives=drives)
         painter.end()
@@ -232,7 +220,7 @@ class Viewport(QWidget):
         limb = drag.limb if drag is not None else self._hover
         if limb < 0:
             return
-        tip = self._readings.state.tip_model[limb]
+        tip = self._tips()[limb]
         x, y, depth = self.camera.project(tip)
         if depth <= 0.0:
             return
@@ -258,8 +246,12 @@ class Viewport(QWidget):
             return
         if event.key() == Qt.Key.Key_Home:
             self.camera.reset()
-        elif not self._controls.keyboard.press(self._keys.down(event)):
-            super().keyPressEvent(event)
+        else:
+            name = self._keys.down(event)
+            if not self._controls.keyboard.press(name):
+                super().keyPressEvent(event)
+            elif name == "G" and int(self._readings.state.active_source[0]) < 0:
+                self.say("Hold SPACE as well: a gripper moves only with the deadman.")
 
     def keyReleaseEvent(self, event: QKeyEvent | None) -> None:
         """Take a key up."""
@@ -303,6 +295,7 @@ class Viewport(QWidget):
             return
         state = self._readings.state
         self._controls.select_limb(limb)
+        self._controls.keyboard.follow_grip(float(state.grip[limb]), _CLOCK.now_ns())
         if not self._readings.is_alive:
             self.say("The station does not answer.")
         elif int(state.mode[0]) == StationMode.ESTOP:
@@ -314,11 +307,18 @@ class Viewport(QWidget):
                 self._model, limb, state.tip_commanded[limb], cursor
             )
 
+    def _tips(self) -> FloatArray:
+        """(L, 3) tips where the picture shows them."""
+        hidden = not shows_model(self._readings) and self._readings.has_robot
+        return (
+            self._readings.tip_confirmed if hidden else (self._readings.state.tip_model)
+        )
+
     def _tip_at(self, cursor: tuple[float, float]) -> int:
         state = self._readings.state
         within = _GRAB_PX * base_pixel_size()
-        limb = nearest_tip(self.camera, state.tip_model, *cursor, within)
-        if limb < 0:
+        limb = nearest_tip(self.camera, self._tips(), *cursor, within)
+        if limb < 0 and shows_model(self._readings):
             limb = nearest_tip(self.camera, state.target_position, *cursor, within)
         return limb
 

@@ -18,7 +18,7 @@ from PyQt6.QtWidgets import (
 from app.clock import NS_PER_MS, MonotonicClock
 from app.console.theme import LINE, MUTED, TEXT, base_pixel_size, color, font
 
-__all__ = ["DropDown", "Figure", "HoldButton", "Lamp", "Panel"]
+__all__ = ["DropDown", "Figure", "HoldButton", "Lamp", "Panel", "Sentence"]
 
 _CLOCK = MonotonicClock()
 
@@ -78,6 +78,25 @@ class Figure(QWidget):
     def text(self) -> str:
         """What is shown."""
         return self._value.text()
+
+
+class Sentence(QLabel):
+    """One line that ends in "…" where there is no room; the tool tip has all of it."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.setMinimumWidth(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Draw what there is room for."""
+        painter = QPainter(self)
+        words = painter.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, self.width()
+        )
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignVCenter), words)
+        painter.end()
 
 
 class DropDown(QComboBox):

@@ -10,13 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PyQt6.QtCore import QEvent, QObject, QRect, Qt, QTimer
-from PyQt6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
+from PyQt6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PyQt6.QtWidgets import (
     QApplication,
-    QFrame,
     QHBoxLayout,
     QMainWindow,
-    QScrollArea,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -24,6 +22,8 @@ from PyQt6.QtWidgets import (
 
 from app.clock import MonotonicClock
 from app.config.robot import RobotParameters, build_robot_model
+from app.config.teleop import TeleopParameters
+from app.console.column import Column
 from app.console.controls import ConsoleControls, ControlLock
 from app.console.events import EventsPanel
 from app.console.help import HelpOverlay
@@ -31,13 +31,14 @@ from app.console.inputs import InputsPanel
 from app.console.limbs import LimbsPanel
 from app.console.link import LinkPanel
 from app.console.loop import LoopPanel
-from app.console.notice import choose_notice
-from app.console.plots import StripPlots
+from app.console.notice import Notice, choose_notice
 from app.console.processes import ProcessesPanel, SupervisorLike
 from app.console.readings import StationReadings
+from app.console.strategy import StrategyChooser
 from app.console.theme import base_pixel_size
 from app.console.tips import TipPanel
 from app.console.topbar import TopBar
+from app.console.verdicts import LinkVerdicts
 from app.console.viewbar import ViewBar
 from app.console.viewport import Viewport
 from app.errors import DeviceError
@@ -66,6 +67,7 @@ class ConsoleWindow(QMainWindow):
         *,
         watch: bool = False,
         mapping: GamepadMapping | None = None,
+        teleop: TeleopParameters | None = None,
         make_scene: Callable[[], Scene] | None = None,
     ) -> None:
         """Attach to a session and lay the window out.
@@ -76,6 +78,7 @@ class ConsoleWindow(QMainWindow):
             supervisor: owner of the processes; None where another console owns them.
             watch: never take control.
             mapping: the gamepad's mapping, for the help.
+            teleop: the strategies' parameters, for their verdicts; None: the defaults.
             make_scene: makes the picture's scene; None makes it from the robot.
 
         Raises:
@@ -104,7 +107,14 @@ class ConsoleWindow(QMainWindow):
         self.processes = ProcessesPanel(supervisor)
         self.events = EventsPanel()
         self.viewport = Viewport(robot, model, self.readings, self.controls)
-        self.viewbar = ViewBar(self.viewport, self._act, self._toggle_help)
+        self.strategy = StrategyChooser(
+            self.controls.teleop,
+            LinkVerdicts(model, teleop or TeleopParameters()),
+            self.viewport.setFocus,
+        )
+        self.viewbar = ViewBar(
+            self.viewport, self.strategy, self._act, self._toggle_help
+        )
         self._lay_out()
         self.help = HelpOverlay(self, mapping or GamepadMapping())
         if not watch:
@@ -123,6 +133,7 @@ class ConsoleWindow(QMainWindow):
             lambda: self.limbs.refresh(self.readings),
             lambda: self.inputs.refresh(self.readings),
             lambda: self.link.refresh(self.readings, writable=self.is_writer),
+            lambda: self.strategy.refresh(self.readings, writable=self.is_writer),
             lambda: self.tip.plots.refresh(_CLOCK.now_ns()),
             lambda: self.link.plots.refresh(_CLOCK.now_ns()),
             lambda: self.topbar.refresh(self.readings, writable=self.is_writer),
@@ -195,10 +206,12 @@ class ConsoleWindow(QMainWindow):
 
     def _follow_selection(self) -> None:
         """Take a selection that another operator made, so that ours starts there."""
-        selected = int(self.readings.state.selected_limb[0])
+        state, keyboard = self.readings.state, self.controls.keyboard
+        selected = int(state.selected_limb[0])
+        keyboard.follow_grip(float(state.grip[selected]), self.readings.now_ns)
         if selected != self._selected:
             self._selected = selected
-            self.controls.keyboard.select(selected)
+            keyboard.select(selected)
 
     def _refresh_blocks(self) -> None:
         self.readings.refresh_slow(_CLOCK.now_ns())
@@ -219,6 +232,8 @@ class ConsoleWindow(QMainWindow):
             stop_released=self.topbar.stop.is_released,
             can_restart=self._supervisor is not None,
         )
+        if self.strategy.question and notice.loudness < 3:
+            notice = Notice(self.strategy.question, 2)
         self.viewbar.show_notice(notice)
 
     def _act(self, action: str) -> None:
@@ -231,8 +246,10 @@ class ConsoleWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         size = base_pixel_size()
-        left = _column([self.limbs, self.inputs, self.tip], int(21.5 * size))
-        right = _column([self.link, self.loop, self.processes], int(25.5 * size))
+        left = Column((self.limbs, self.inputs, self.tip), (1, 0, 4), int(21.5 * size))
+        right = Column(
+            (self.link, self.loop, self.processes), (4, 0, 0), int(25.5 * size)
+        )
         self._centre = QSplitter(Qt.Orientation.Vertical)
         self._centre.addWidget(self.viewport)
         self._centre.addWidget(self.events)
@@ -268,14 +285,28 @@ class ConsoleWindow(QMainWindow):
     # Qt
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Catch the keys that work wherever the focus is, the stop above all."""
-        if (
-            event is None
-            or event.type() != QEvent.Type.KeyPress
-            or not isinstance(event, QKeyEvent)
-        ):
+        """Catch the keys that work wherever the focus is, the stop above all.
+
+        On X11 a click beside an open list does nothing but close it; one on the
+        stop is caught here.
+        """
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._global_key(event)
+        if isinstance(event, QMouseEvent) and self._is_stop_past_a_list(event):
+            self._stop()
+            return True
+        return False
+
+    def _is_stop_past_a_list(self, event: QMouseEvent) -> bool:
+        popup = QApplication.activePopupWidget()
+        if popup is None or event.type() != QEvent.Type.MouseButtonPress:
             return False
-        return self._global_key(event)
+        stop = self.topbar.stop
+        at = stop.mapFromGlobal(event.globalPosition().toPoint())
+        if not (stop.isEnabled() and stop.rect().contains(at)):
+            return False
+        popup.close()
+        return True
 
     def _global_key(self, event: QKeyEvent) -> bool:
         key = event.key()
@@ -288,6 +319,7 @@ class ConsoleWindow(QMainWindow):
             Qt.Key.Key_F5: self.viewbar.skin.click,
             Qt.Key.Key_F6: self._change_pane,
             Qt.Key.Key_F7: self.viewbar.inset.click,
+            Qt.Key.Key_F8: self.strategy.open_list,
         }
         if key not in acts or event.modifiers() & Qt.KeyboardModifier.AltModifier:
             return False
@@ -298,6 +330,7 @@ class ConsoleWindow(QMainWindow):
     def _stop(self) -> None:
         """Take ESC from anywhere: stop at once, without waiting for the next beat."""
         self.controls.drag = None
+        self.strategy.close_list()
         self.controls.keyboard.press("ESC")
         self.controls.keyboard.release("ESC")
         self._send()
@@ -351,23 +384,3 @@ class ConsoleWindow(QMainWindow):
     def is_stopped(self) -> bool:
         """Whether the station's emergency stop is latched."""
         return int(self.readings.state.mode[0]) == StationMode.ESTOP
-
-
-def _column(panels: list[QWidget], width: int) -> QScrollArea:
-    """Stack panels; where the window is too low for them they scroll."""
-    content = QWidget()
-    content.setObjectName("column")
-    column = QVBoxLayout(content)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(6)
-    for panel in panels:
-        stretch = 4 if panel.findChild(StripPlots) is not None else 0
-        column.addWidget(panel, 1 if isinstance(panel, LimbsPanel) else stretch)
-    area = QScrollArea()
-    area.setWidget(content)
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFixedWidth(width)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    return area

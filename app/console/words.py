@@ -34,6 +34,7 @@ SOURCE_WORDS = {
     Source.GAMEPAD: "gamepad",
     Source.CONSOLE: "console",
     Source.SCRIPT: "script",
+    Source.HAPTIC: "haptic",
 }
 
 SCHEDULER_WORDS = {

@@ -12,7 +12,7 @@ from app.scene.skin import LimbMesh
 from app.scene.target import Target
 from models.numerics import FloatArray
 
-__all__ = ["LINE_FLOATS", "Bodies", "LimbLook", "Picture", "Shot"]
+__all__ = ["LINE_FLOATS", "Bodies", "LimbLook", "Picture", "Shot", "ThingLook"]
 
 LINE_FLOATS = 15
 """Numbers a line: start, stop (3 each), their colours (4 each), thickness [px]."""
@@ -30,6 +30,7 @@ class Bodies:
         skins: one a limb, rows of skin frames.
         shells: the same with less detail, for ghosts and outlines.
         bare: sections, one a limb, rows of link frames.
+        things: obstacles, objects and marks of a scene, each in its own frame.
     """
 
     hull: Mesh
@@ -39,6 +40,7 @@ class Bodies:
     skins: Sequence[LimbMesh]
     shells: Sequence[LimbMesh]
     bare: Sequence[LimbMesh]
+    things: Sequence[Mesh] = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,23 @@ class LimbLook:
     beside: int | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class ThingLook:
+    """How to draw one thing of the scene.
+
+    Attributes:
+        thing: index of its mesh in `Bodies.things`.
+        pose: (4, 4) in the hull frame [m]; may scale.
+        opacity: 1 solid .. 0 not there.
+        tone: factor on its linear colours.
+    """
+
+    thing: int
+    pose: FloatArray
+    opacity: float = 1.0
+    tone: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
 @dataclass(frozen=True)
 class Picture:
     """Everything that one frame shows.
@@ -85,6 +104,7 @@ class Picture:
         lines: (n, 15) float32, see `LINE_FLOATS`.
         lamp: (4, 4) pose of the light limb's tip, hull frame, or None.
         shadow_copy: copy whose shadow falls on the sand.
+        things: what is about the robot; solids cover limbs, others are blended over.
     """
 
     frames: FloatArray
@@ -95,6 +115,7 @@ class Picture:
     )
     lamp: FloatArray | None = None
     shadow_copy: int = 0
+    things: Sequence[ThingLook] = ()
 
 
 @dataclass(frozen=True)

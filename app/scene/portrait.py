@@ -1,4 +1,4 @@
-"""A picture of a robot as it stands, from its TOML file alone."""
+"""A picture of a robot as it stands, or in a scene, from TOML files alone."""
 
 import math
 from pathlib import Path
@@ -7,6 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.config.robot import RobotParameters, build_robot_model, load_robot
+from app.config.scene import SceneParameters
+from app.config.scene_reach import reached_points
+from app.config.scene_world import build_scene_world
 from app.scene.cameras import OrbitCamera
 from app.scene.hulls import robot_mesh
 from app.scene.png import write_png
@@ -14,7 +17,7 @@ from app.scene.scene import Scene, SceneFrame
 from app.scene.world import World
 from models.numerics import FloatArray
 
-__all__ = ["check_robot", "draw_robot", "home_camera"]
+__all__ = ["check_robot", "draw_robot", "draw_scene", "home_camera"]
 
 _WIDTH, _HEIGHT = 960, 640
 _AZIMUTH_DEG, _ELEVATION_DEG = 38.0, 17.0
@@ -82,6 +85,54 @@ def draw_robot(
             )
         )
         return scene.image(camera).copy()
+
+
+def draw_scene(
+    scene: SceneParameters,
+    robot: RobotParameters,
+    width: int = _WIDTH,
+    height: int = _HEIGHT,
+    azimuth_deg: float = _AZIMUTH_DEG,
+    elevation_deg: float = _ELEVATION_DEG,
+) -> NDArray[np.uint8]:
+    """Draw a robot in a scene, its acting limb at the first point it has to reach.
+
+    Args:
+        scene: the scene.
+        robot: its parameters.
+        width: [px].
+        height: [px].
+        azimuth_deg: as of `draw_robot`.
+        elevation_deg: as of `draw_robot`.
+
+    Returns:
+        (height, width, 4) as `Scene.image` gives.
+
+    Raises:
+        ConfigError: the scene has no place for this robot.
+        DeviceError: no OpenGL, or PyBullet cannot start.
+    """
+    model = build_robot_model(robot)
+    world = build_scene_world(scene, robot, model)
+    pose = model.rest_coordinates.copy()
+    start, stop = model.limb_segment_start[world.limb : world.limb + 2]
+    for reached in reached_points(scene, robot, model)[:1]:
+        pose[start:stop] = reached.coordinates
+    with Scene(robot, model, width, height, world) as drawn:
+        drawn.update(
+            SceneFrame(
+                time_ns=0,
+                coordinates_model=pose,
+                coordinates_confirmed=pose,
+                selected_limb=world.limb,
+                trail=False,
+                ghosts=False,
+            )
+        )
+        camera = home_camera(
+            robot, drawn.world, width, height, azimuth_deg, elevation_deg
+        )
+        return drawn.image(camera).copy()
 
 
 def home_camera(

@@ -100,7 +100,9 @@ class Renderer:
         context.cull_face = "back"
         context.depth_func = "<="
         self._draw_still(picture, shot)
+        self._draw_things(picture, shot, solid=True)
         self._draw_limbs(picture, shot.natural)
+        self._draw_things(picture, shot, solid=False)
         if not shot.natural:
             self._draw_beam(picture)
             self._draw_ghosts(picture)
@@ -129,6 +131,7 @@ class Renderer:
         self._hull = arrays.solid("solid", bodies.hull)
         self._hull_ball = _ball_around(bodies.hull)
         self._site = arrays.solid("solid", bodies.site)
+        self._things = [arrays.solid("thing", mesh) for mesh in bodies.things]
         self._sand = [
             arrays.solid("sand", mesh) for mesh in (bodies.near_sand, bodies.far_sand)
         ]
@@ -301,6 +304,24 @@ class Renderer:
         if not natural:
             for look in solids:
                 self._draw_outline(picture, look, 0.0)
+
+    def _draw_things(self, picture: Picture, shot: Shot, *, solid: bool) -> None:
+        """Draw the solid things, or those that are seen through, farthest first."""
+        looks = [look for look in picture.things if (look.opacity >= 1.0) == solid]
+        if not looks:
+            return
+        eye = np.asarray(shot.view.position)
+        looks.sort(key=lambda look: -float(np.linalg.norm(look.pose[:3, 3] - eye)))
+        if not solid:
+            self.context.enable(moderngl.BLEND)
+            self.context.blend_func = _OVER
+            self._write_depth(False)
+        program = self._programs["thing"]
+        for look in looks:
+            program["thing_to_hull"] = look.pose.T.ravel().tolist()
+            program["tone"] = (*look.tone, look.opacity)
+            self._things[look.thing].render()
+        self._write_depth(True)
 
     def _draw_ghosts(self, picture: Picture) -> None:
         rows = picture.frames.shape[1]

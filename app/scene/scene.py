@@ -1,6 +1,7 @@
 """The scene as one thing: give it a SceneFrame, take a picture from it."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +9,15 @@ from numpy.typing import NDArray
 
 from app.clock import NS_PER_MS
 from app.config.robot import RobotParameters
+from app.config.scene_world import SceneWorld
 from app.scene import marks
 from app.scene.cameras import LimbView, OrbitCamera
 from app.scene.hulls import robot_mesh
 from app.scene.picture import LINE_FLOATS, Bodies, LimbLook, Picture, Shot
 from app.scene.renderer import Renderer
-from app.scene.site import Ground, seabed_mesh, site_mesh
+from app.scene.site import Ground, far_rocks_mesh, seabed_mesh, site_mesh
 from app.scene.skin import section_meshes, shell_meshes, skin_meshes
+from app.scene.things import SurfaceMark, ThingLooks, as_obstacle
 from app.scene.world import World
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -27,6 +30,7 @@ _TRAIL_STEP_NS = 40 * NS_PER_MS
 _TRAIL_POINTS = 75  # 3 s
 _RUNNING_NS = 60 * NS_PER_MS  # frames closer than this are a moving picture
 _TOGETHER_M = 0.001  # a ghost nearer than this everywhere is not drawn
+_AHEAD_M = 0.06  # from a tip to what its gripper holds
 _MODEL, _CONFIRMED = 0, 1
 
 
@@ -48,6 +52,10 @@ class SceneFrame:
         skin: smooth skin; False shows the bare RRP sections.
         trail: draw where the model's tip has been.
         ghosts: draw the local model beside the confirmed robot.
+        object_poses: (B, 4, 4) of the scene's objects [m], hull frame; None: where they
+            were.
+        obstacle_poses: (K, 4, 4) of its obstacles, likewise.
+        surfaces: what the station has learned to be touchable.
     """
 
     time_ns: int
@@ -61,6 +69,9 @@ class SceneFrame:
     skin: bool = True
     trail: bool = True
     ghosts: bool = True
+    object_poses: FloatArray | None = None
+    obstacle_poses: FloatArray | None = None
+    surfaces: Sequence[SurfaceMark] = ()
 
 
 class Scene:
@@ -72,6 +83,7 @@ class Scene:
         model: RobotModel,
         width: int = 1280,
         height: int = 720,
+        around: SceneWorld | None = None,
     ) -> None:
         """Build the bodies and open the graphics.
 
@@ -80,6 +92,7 @@ class Scene:
             model: the same robot's model.
             width: of the picture [px].
             height: of the picture [px].
+            around: what is about the robot, in place of the site of every day.
 
         Raises:
             DeviceError: no OpenGL, or PyBullet cannot start.
@@ -87,9 +100,21 @@ class Scene:
         self._robot = robot
         self._model = model
         self._ground = Ground.under(robot)
-        self.world = World(robot, model)
+        obstacles = () if around is None else around.obstacles
+        objects = () if around is None else around.objects
+        self._looks_of_things = ThingLooks(obstacles, objects)
+        self._obstacle_poses = np.array([item.pose for item in obstacles])
+        self._obstacle_poses = self._obstacle_poses.reshape(-1, 4, 4)
+        self.world = World(
+            robot,
+            model,
+            None if around is None else [as_obstacle(item) for item in obstacles],
+            [as_obstacle(item) for item in objects],
+        )
         try:
-            self.renderer = Renderer(_bodies(robot, model, self.world))
+            self.renderer = Renderer(
+                _bodies(robot, model, self.world, self._looks_of_things, around)
+            )
         except BaseException:
             self.world.close()
             raise
@@ -132,6 +157,7 @@ class Scene:
             frame: what to draw from now on.
         """
         since_ns = frame.time_ns - self._frame.time_ns
+        self._since_ns = since_ns
         self._frame = frame
         self.world.pose("model", frame.coordinates_model)
         if frame.coordinates_confirmed is not None:
@@ -140,6 +166,10 @@ class Scene:
                 frame.coordinates_confirmed,
                 self._due_limbs(frame) if 0 < since_ns < _RUNNING_NS else None,
             )
+        if frame.object_poses is not None:
+            self.world.pose_objects(frame.object_poses)
+        if frame.obstacle_poses is not None:
+            self._obstacle_poses = frame.obstacle_poses
         kind = self.world.skin_frames if frame.skin else self.world.link_frames
         self._frames = np.stack([kind("model"), kind("confirmed")]).reshape(2, -1, 4, 4)
         self._extend_trail(frame)
@@ -213,6 +243,25 @@ class Scene:
             lines=self._lines(camera),
             lamp=lamp,
             shadow_copy=_CONFIRMED if known else _MODEL,
+            things=self._looks_of_things.looks(
+                None if camera is None else camera.position,
+                self._seen_points(_CONFIRMED if known else _MODEL),
+                self._obstacle_poses,
+                self.world.object_poses(),
+                frame.surfaces if camera is not None else (),
+                at_once=not 0 < self._since_ns < _RUNNING_NS,
+            ),
+        )
+
+    def _seen_points(self, copy: int) -> FloatArray:
+        """(n, 3) what shall stay in sight: limbs, what tips hold, objects [m]."""
+        tips = self._tips()
+        return np.concatenate(
+            [
+                self._frames[copy, :, :3, 3],
+                tips[:, :3, 3] + _AHEAD_M * tips[:, :3, 2],
+                self.world.object_poses()[:, :3, 3],
+            ]
         )
 
     def _looks(self) -> list[LimbLook]:
@@ -301,15 +350,22 @@ class Scene:
         return np.concatenate(parts)
 
 
-def _bodies(robot: RobotParameters, model: RobotModel, world: World) -> Bodies:
+def _bodies(
+    robot: RobotParameters,
+    model: RobotModel,
+    world: World,
+    things: ThingLooks,
+    around: SceneWorld | None,
+) -> Bodies:
     ground = Ground.under(robot)
     near_sand, far_sand = seabed_mesh(ground)
     return Bodies(
         hull=robot_mesh(robot, world.leg_frames()),
-        site=site_mesh(ground),
+        site=site_mesh(ground) if around is None else far_rocks_mesh(ground),
         near_sand=near_sand,
         far_sand=far_sand,
         skins=skin_meshes(robot, model),
         shells=shell_meshes(robot, model),
         bare=section_meshes(robot, model),
+        things=things.meshes,
     )

@@ -56,6 +56,31 @@ void main() {
 }
 """
 
+_THING_VERTEX = """
+in vec3 position;
+in vec3 normal;
+in vec4 color;
+uniform mat4 thing_to_hull;
+uniform vec4 tone;  // factor on the colours, opacity
+out vec3 v_color;
+void main() {
+    vec3 world = (thing_to_hull * vec4(position, 1.0)).xyz;
+    vec3 n = normalize(mat3(thing_to_hull) * normal);
+    vec3 through, added;
+    haze(world, through, added);
+    vec3 light = color.rgb * tone.rgb;
+    if (color.a >= 0.0) light = lit(light, color.a, n, world, 0.0);
+    v_color = light * through + added;
+    gl_Position = hull_to_clip * vec4(world, 1.0);
+}
+"""
+
+_THING_FRAGMENT = """
+in vec3 v_color;
+uniform vec4 tone;
+void main() { show(v_color, tone.a); }
+"""
+
 _PLAIN_FRAGMENT = """
 in vec3 v_color;
 void main() { show(v_color, 1.0); }
@@ -296,6 +321,7 @@ void main() {
 PROGRAMS: dict[str, tuple[str, str]] = {
     "backdrop": (HEAD + WATER + _BACKDROP_VERTEX, HEAD + SHOW + _BACKDROP_FRAGMENT),
     "solid": (HEAD + WATER + LIGHT + _SOLID_VERTEX, HEAD + SHOW + _PLAIN_FRAGMENT),
+    "thing": (HEAD + WATER + LIGHT + _THING_VERTEX, HEAD + SHOW + _THING_FRAGMENT),
     "sand": (
         HEAD + WATER + SPOT + _SAND_VERTEX,
         HEAD + SHOW + _SAND_FRAGMENT,

@@ -30,6 +30,7 @@ __all__ = [
     "SEABED_Z",
     "Ground",
     "Obstacle",
+    "far_rocks_mesh",
     "seabed_height",
     "seabed_mesh",
     "site_mesh",
@@ -198,6 +199,12 @@ def site_mesh(ground: Ground = _GROUND) -> Mesh:
     """Rocks, the pipe on its saddles and the valve, in the hull frame."""
     level = replace(ground, z=SEABED_Z)
     mesh = merge([*_rocks(level), *_pipe(), *_valve()])
+    return move(mesh, _pose(0.0, 0.0, ground.z - SEABED_Z))
+
+
+def far_rocks_mesh(ground: Ground = _GROUND) -> Mesh:
+    """Rocks that no limb can come near, in the hull frame: for a scene of its own."""
+    mesh = merge(_rocks(replace(ground, z=SEABED_Z))[4:])
     return move(mesh, _pose(0.0, 0.0, ground.z - SEABED_Z))
 
 

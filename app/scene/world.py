@@ -5,8 +5,8 @@ shown. Nothing is simulated here, and no OpenGL is needed.
 """
 
 import math
-from collections.abc import Collection
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from app.config.kinematics import limb_gaps
 from app.config.robot import RobotParameters
 from app.errors import DeviceError
 from app.scene.chains import ChainPlan, joint_values, plan_chains, section_radius
+from app.scene.clearance import Clearance
 from app.scene.legs import LEG_JOINTS, leg_joint_frames, leg_mount
 from app.scene.poses import (
     closing_rotations,
@@ -37,31 +38,23 @@ COPIES: tuple[Copy, ...] = ("model", "confirmed")
 _UNSEEN = 1e-5  # [rad] or [m]: 6 µm at the tip of a 600 mm limb
 
 
-class Clearance(NamedTuple):
-    """The nearest approach of a limb to the obstacles.
-
-    Attributes:
-        distance: [m]; negative where they overlap, inf where farther than asked.
-        obstacle: its name, or "" where none is near.
-        point_limb: (3,) on the limb [m], hull frame.
-        point_obstacle: (3,) on the obstacle [m], hull frame.
-    """
-
-    distance: float
-    obstacle: str
-    point_limb: FloatArray
-    point_obstacle: FloatArray
-
-
 class World:
-    """One PyBullet client with the robot's chains, twice, and the obstacles."""
+    """One PyBullet client with the robot's chains, twice, obstacles and objects."""
 
-    def __init__(self, robot: RobotParameters, model: RobotModel) -> None:
+    def __init__(
+        self,
+        robot: RobotParameters,
+        model: RobotModel,
+        obstacles: Sequence[Obstacle] | None = None,
+        objects: Sequence[Obstacle] = (),
+    ) -> None:
         """Build every body.
 
         Args:
             robot: the robot's parameters; its chain.sections is N.
             model: the same robot's model.
+            obstacles: what stands about the robot; None for the site of every day.
+            objects: what can be moved.
 
         Raises:
             DeviceError: PyBullet cannot start.
@@ -90,10 +83,10 @@ class World:
         self._bodies = {
             name: [self._build_chain(plan) for plan in self._plans] for name in COPIES
         }
-        self._obstacles = {
-            self._build_obstacle(obstacle): obstacle
-            for obstacle in site_obstacles(Ground.under(robot))
-        }
+        if obstacles is None:
+            obstacles = site_obstacles(Ground.under(robot))
+        self._obstacles = {self._build_obstacle(item): item for item in obstacles}
+        self._objects = [self._build_obstacle(item) for item in objects]
         self._legs = [self._build_leg(leg) for leg in robot.legs]
         for number, leg in enumerate(robot.legs):
             self.pose_leg(number, np.radians(leg.stance_deg))
@@ -104,6 +97,25 @@ class World:
     def obstacles(self) -> tuple[Obstacle, ...]:
         """What lies about the robot."""
         return tuple(self._obstacles.values())
+
+    def pose_objects(self, poses: FloatArray) -> None:
+        """Put the objects where they are now.
+
+        Args:
+            poses: (B, 4, 4) [m], hull frame; one that is not finite is passed over.
+        """
+        for body, pose in zip(self._objects, poses, strict=True):
+            if np.all(np.isfinite(pose)):
+                self._rebase(body, pose)
+
+    def object_poses(self) -> FloatArray:
+        """(B, 4, 4) poses of the objects as PyBullet holds them [m], hull frame."""
+        held = [
+            np.concatenate(pybullet.getBasePositionAndOrientation(body, self._client))
+            for body in self._objects
+        ]
+        rows = np.array(held).reshape(-1, 7)
+        return poses_from_quaternions(rows[:, :3], rows[:, 3:])
 
     def close(self) -> None:
         """End the client; safe to call again."""
@@ -232,9 +244,6 @@ class World:
             which: "model" or "confirmed".
             limb: index of the limb.
             within: distance beyond which nothing is reported [m].
-
-        Returns:
-            The nearest pair of points.
         """
         best = Clearance(math.inf, "", np.zeros(3), np.zeros(3))
         for plan, body in zip(self._plans, self._bodies[which], strict=True):

@@ -18,6 +18,7 @@ from app.console.window import ConsoleWindow
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.messages import RobotState, Source, StationMode
+from app.teleop.strategy import Strategy
 from tests.unit.console.stand import CLOCK, MODEL, ROBOT
 
 LEFT = Qt.MouseButton.LeftButton
@@ -221,3 +222,34 @@ def test_skin_and_sections_and_inset_look_different(rig: Rig) -> None:
     rig.wait(lambda: frames.summary().frames > 3)
     corner = np.abs(rig.picture() - sections)[20:120, -150:-20]
     assert float(corner.mean()) > 1.0
+
+
+def test_a_strategy_chosen_in_mid_session_is_taken_up_by_the_loop(rig: Rig) -> None:
+    rig.arm()
+    window, readings = rig.window, rig.window.readings
+    rig.qtbot.keyPress(window.viewport, Qt.Key.Key_Space)
+    rig.wait(lambda: int(readings.state.active_source[0]) == Source.CONSOLE)
+    engaged = int(readings.state.sent_engagement[0])
+    window.controls.teleop.choose(Strategy.MOVE_AND_WAIT)
+    rig.wait(lambda: int(readings.state.strategy[0]) == Strategy.MOVE_AND_WAIT)
+    rig.wait(lambda: int(readings.state.sent_engagement[0]) > engaged)
+    rig.wait(lambda: window.strategy.text == Strategy.MOVE_AND_WAIT.title)
+    assert int(readings.state.active_source[0]) == Source.CONSOLE
+    assert rig.mode == StationMode.ARMED
+
+
+def test_g_with_the_deadman_closes_a_gripper_once(rig: Rig) -> None:
+    rig.arm()
+    viewport, readings = rig.window.viewport, rig.window.readings
+    rig.qtbot.keyPress(viewport, Qt.Key.Key_Space)
+    rig.wait(lambda: int(readings.state.active_source[0]) == Source.CONSOLE)
+    rig.qtbot.keyClick(viewport, Qt.Key.Key_G)
+    rig.wait(lambda: float(readings.state.grip[0]) == 1.0)
+    rig.qtbot.keyRelease(viewport, Qt.Key.Key_Space)
+    rig.qtbot.keyClick(viewport, Qt.Key.Key_2)
+    rig.wait(lambda: int(readings.state.selected_limb[0]) == 1)
+    rig.qtbot.keyPress(viewport, Qt.Key.Key_Space)
+    rig.wait(lambda: int(readings.state.active_source[0]) == Source.CONSOLE)
+    later_ns = CLOCK.now_ns() + 200 * NS_PER_MS
+    rig.wait(lambda: CLOCK.now_ns() > later_ns)
+    np.testing.assert_array_equal(readings.state.grip, [1.0, 0.0, 0.0, 0.0])

@@ -27,6 +27,7 @@ from app.messages import (
     pack_event,
 )
 from app.scene import OrbitCamera, SceneFrame
+from app.teleop.strategy import Strategy
 
 if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -58,6 +59,12 @@ class StandStation:
         self.stalled = False
         self.emulator = True
         self.link_reports = True
+        self.strategy = int(Strategy.MODEL_MEDIATED)
+        self.state_also: dict[str, object] = {}
+        self.health_also: dict[str, object] = {}
+        self._wished = 0
+        self.grips = np.zeros(MODEL.tip_speed_limit.size)
+        self._grip_seen = 0.0
         self._counts: list[int] | None = None
         self._limb = 0
 
@@ -67,7 +74,10 @@ class StandStation:
 
     def remove_blocks(self) -> None:
         """Remove the shared files."""
-        for name in ("state", "statistics", "health", "log", "events", "wish"):
+        for name in (
+            *("state", "statistics", "health", "log", "events"),
+            *("wish", "teleop"),
+        ):
             (self.folder / name).unlink()
         for source in Source:
             (self.folder / f"input-{int(source)}").unlink()
@@ -111,14 +121,23 @@ class StandStation:
         state.arm_refusal[0] = self.refusal
         state.active_source[0] = active
         state.selected_limb[0] = self.selected
-        state.source_age_ns[:] = [0, age_ns, 0]
-        state.source_fresh[:] = [0, int(fresh), 0]
+        state.source_age_ns[:] = 0
+        state.source_age_ns[Source.CONSOLE] = age_ns
+        state.source_fresh[:] = 0
+        state.source_fresh[Source.CONSOLE] = int(fresh)
         state.coordinates_commanded[:] = self.coordinates
         state.coordinates_model[:] = self.coordinates
         state.target_position[:] = self.targets
         state.tip_commanded[:] = self.targets
         state.tip_model[:] = self.targets
         state.tension_model[:] = 1.0
+        self._take_wish()
+        state.strategy[0] = self.strategy
+        if active >= 0 and float(console.grip[0]) != self._grip_seen:
+            self._grip_seen = self.grips[self.selected] = float(console.grip[0])
+        state.grip[:] = self.grips
+        for name, value in self.state_also.items():
+            getattr(state, name)[...] = value
         self.blocks.state.publish()
         statistics = self.blocks.statistics.local
         statistics.ticks[0] += 1
@@ -126,6 +145,13 @@ class StandStation:
         statistics.cost[120] += 1
         self.blocks.statistics.publish()
         self._publish_health(now_ns)
+
+    def _take_wish(self) -> None:
+        self.blocks.teleop.refresh()
+        wish = self.blocks.teleop.local
+        if int(wish.revision[0]) != self._wished:
+            self._wished = int(wish.revision[0])
+            self.strategy = int(wish.strategy[0])
 
     def _take_presses(self, counts: list[int]) -> None:
         before, self._counts = self._counts, counts
@@ -172,6 +198,8 @@ class StandStation:
             health.age_ms[0] = self.pose_age_ms
             health.rtt_ms[0] = 80.0
             health.down_bps[0] = 9000.0
+            for name, value in self.health_also.items():
+                getattr(health, name)[...] = value
         self.blocks.health.publish()
 
 

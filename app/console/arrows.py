@@ -1,0 +1,96 @@
+"""Forces and the model's tube, drawn over the picture where they act."""
+
+import numpy as np
+from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtGui import QPainter, QPen, QPolygonF
+
+from app.console.readings import StationReadings
+from app.console.theme import (
+    FELT_COLOR,
+    MODEL_COLOR,
+    WINDOW,
+    base_pixel_size,
+    color,
+    font,
+)
+from app.console.touch import FELT_N, shows_model, strategy_of
+from app.scene.cameras import NEAR_M, View
+from models.numerics import FloatArray
+
+__all__ = ["draw_forces", "draw_tube"]
+
+_M_PER_N = 0.08  # length of an arrow
+_LONGEST_M = 0.40
+_LEAST_TUBE_M = 2e-3
+
+
+def draw_forces(painter: QPainter, view: View, readings: StationReadings) -> None:
+    """Draw what the tips push with: each robot's, and the hand's at the model's tip.
+
+    Args:
+        painter: on the picture.
+        view: the picture's camera.
+        readings: the newest readings.
+    """
+    state = readings.state
+    if readings.has_robot:
+        for limb, force in enumerate(readings.health.contact_force):
+            _arrow(painter, view, readings.tip_confirmed[limb], force, FELT_COLOR)
+    if strategy_of(readings).feels:
+        tip = state.tip_model[int(state.selected_limb[0])]
+        _arrow(painter, view, tip, state.force_hand, MODEL_COLOR)
+
+
+def draw_tube(painter: QPainter, view: View, readings: StationReadings) -> None:
+    """Draw the ball about the selected limb's predicted tip that holds the robot's."""
+    state = readings.state
+    limb = int(state.selected_limb[0])
+    radius = float(state.tube[limb])
+    if not radius > _LEAST_TUBE_M or not shows_model(readings):
+        return
+    tip = state.tip_model[limb]
+    x, y, depth = view.project(tip)
+    if depth <= NEAR_M:
+        return
+    reach = radius / view.pixel_size(tip)
+    painter.setPen(QPen(color(MODEL_COLOR, 0.55), 1.2, Qt.PenStyle.DashLine))
+    painter.setBrush(color(MODEL_COLOR, 0.10))
+    painter.drawEllipse(QPointF(x, y), reach, reach)
+
+
+def _arrow(
+    painter: QPainter, view: View, tip: FloatArray, force: FloatArray, shade: str
+) -> None:
+    """Draw one force from its tip, with its size in N beside the head."""
+    size = float(np.linalg.norm(force))
+    if not size >= FELT_N:
+        return
+    length = min(_M_PER_N * size, _LONGEST_M)
+    ends = [view.project(tip), view.project(tip + force * (length / size))]
+    if min(end[2] for end in ends) <= NEAR_M:
+        return
+    start, head = (np.array(end[:2]) for end in ends)
+    way = head - start
+    pixels = float(np.linalg.norm(way))
+    text = base_pixel_size()
+    painter.setBrush(color(shade))
+    # a force along the view has no way to show its length: a dot, and its number
+    along = way / pixels if pixels > 1.0 else np.array([0.0, -1.0])
+    barb = min(0.75 * text, 0.6 * pixels) * along
+    side = 0.45 * np.array([-barb[1], barb[0]])
+    for edge, width in ((color(WINDOW, 0.8), 5.0), (color(shade), 2.4)):
+        painter.setPen(QPen(edge, width))
+        painter.drawLine(QPointF(*start), QPointF(*(head - 0.8 * barb)))
+    painter.setPen(QPen(color(WINDOW, 0.8), 1.0))
+    corners = (head, head - barb + side, head - barb - side)
+    painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+    words = f"{size:.1f} N"
+    painter.setFont(font(text, bold=True))
+    place = head + 0.9 * text * along
+    width = painter.fontMetrics().horizontalAdvance(words)
+    left = place[0] if along[0] >= 0.0 else place[0] - width
+    at = QPointF(left, place[1] + 0.35 * text)
+    painter.setPen(color(WINDOW))
+    painter.drawText(at + QPointF(1.0, 1.0), words)
+    painter.setPen(color(shade))
+    painter.drawText(at, words)
