@@ -13,6 +13,7 @@ from app.cli import (  # noqa: F401  they add their commands
     devices,
     drive,
     files,
+    haptic,
     keys,
     kinematics,
     legs,
@@ -20,6 +21,7 @@ from app.cli import (  # noqa: F401  they add their commands
     lists,
     processes,
     simulate,
+    tasks,
 )
 from app.cli.options import application, err
 from app.errors import LimblinkError

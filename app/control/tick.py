@@ -178,6 +178,9 @@ def tick(
                 data.target[limb, i] = data.tip[limb, i]
         data.rebase[0] = 1
     data.active[0] = holder
+    for source in range(len(samples)):
+        if source != holder:  # what it asked for while not in charge is dropped
+            coupling.grips_seen[source] = samples[source].grip[0]
     driven = data.selected[0]
     hear(health, driven, coupling)
     if changed or holder < 0:

@@ -20,17 +20,25 @@ class Confirmed:
         """(T,) [N]."""
         self.generated_ns = np.zeros(schema.limbs, dtype=np.int64)
         """(L,) when measured, in station time [ns]; 0 = never."""
+        self.command_ns = np.zeros(schema.limbs, dtype=np.int64)
+        """(L,) when the command that it followed then was given, in station time [ns];
+        0 = not known."""
 
     def reset(self) -> None:
         """The robot began anew: its times start again."""
         self.generated_ns[:] = 0
+        self.command_ns[:] = 0
 
-    def take(self, frame: TelemetryFrame, generated_ns: int) -> list[int]:
+    def take(
+        self, frame: TelemetryFrame, generated_ns: int, command_ns: int = 0
+    ) -> list[int]:
         """Take a frame up where it is newer.
 
         Args:
             frame: telemetry.
             generated_ns: when it was measured, in station time [ns].
+            command_ns: when the command was given that the robot followed then, in
+                station time [ns]; 0 = not known.
 
         Returns:
             The limbs of which it tells something new.
@@ -47,6 +55,7 @@ class Confirmed:
             if not finite.any() or generated_ns < self.generated_ns[limb]:
                 continue  # not told, or overtaken on the way
             self.generated_ns[limb] = generated_ns
+            self.command_ns[limb] = command_ns
             np.copyto(self.coordinates[rows], told, where=finite)
             if frame.tension is not None:
                 self.tension[tendons] = frame.tension[

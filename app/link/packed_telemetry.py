@@ -140,8 +140,6 @@ class PackedTelemetry:
             sections.append(write_section(STATUS, frame.status.to_bytes(4, "big")))
         if frame.signal is not None:
             sections.append(write_section(SIGNAL, write_signal(frame.signal)))
-        if frame.tension is not None:
-            sections.append(self._tension_section(frame, limbs))
         if frame.contact:
             if len(frame.contact) > _LONGEST_CONTACT:
                 raise FrameError(
@@ -149,6 +147,8 @@ class PackedTelemetry:
                     f"{_LONGEST_CONTACT}."
                 )
             sections.append(write_section(CONTACT, frame.contact))
+        if frame.tension is not None:
+            sections.append(self._tension_section(frame, limbs))
         return sections
 
     def _tension_section(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> bytes:

@@ -144,6 +144,11 @@ class StationSide:
             names = link_names()
             self._preset = names.index(name) if name in names else -1
 
+    @property
+    def compact(self) -> bool:
+        """Frames are of 8 bytes on this link."""
+        return self.codec.profile is Profile.COMPACT
+
     # -- in ------------------------------------------------------------------------
 
     def receive(self, now_ns: int, buffer: bytes) -> TelemetryFrame | None:
@@ -158,20 +163,20 @@ class StationSide:
         try:
             frame = self.codec.decode(buffer, reference_ns)
         except FrameError as error:
-            self._refuse(now_ns, str(error))
+            self.refuse(now_ns, str(error))
             return None
         if isinstance(frame, HelloFrame):
             self._meet(now_ns, frame)
             return None
         if not isinstance(frame, TelemetryFrame):
-            self._refuse(now_ns, "It is a setpoint, our own sent back.")
+            self.refuse(now_ns, "It is a setpoint, our own sent back.")
             return None
         self._deaf = None
         if self._origin_ns:
             frame = replace(frame, generated_ns=frame.generated_ns - self._origin_ns)
-        self._exchange(now_ns, frame)
+        command_ns = self._exchange(now_ns, frame)
         self.loss_up.note(now_ns, frame.sequence)
-        self._take(now_ns, frame)
+        self._take(now_ns, frame, command_ns)
         return frame
 
     def _meet(self, now_ns: int, hello: HelloFrame) -> None:
@@ -196,7 +201,8 @@ class StationSide:
         self._last_mode = None
         self._link_events.session(now_ns, first=first)
 
-    def _refuse(self, now_ns: int, reason: str) -> None:
+    def refuse(self, now_ns: int, reason: str) -> None:
+        """Count a packet that cannot be read, and tell of it; after many begin anew."""
         self.malformed += 1
         if self._first_refused_ns is None:
             self._first_refused_ns = now_ns
@@ -210,14 +216,19 @@ class StationSide:
             self._deaf = None
             self.codec.bind(0)
 
-    def _exchange(self, now_ns: int, frame: TelemetryFrame) -> None:
-        """Learn round trip, loss and clock offset from the echo."""
+    def _exchange(self, now_ns: int, frame: TelemetryFrame) -> int:
+        """Learn round trip, loss and clock offset from the echo.
+
+        Returns:
+            When the command was given that the robot followed as it measured, in
+            station time [ns]; 0 where that cannot be told.
+        """
         apparent_age_ns = now_ns - frame.generated_ns
         sent = self._echoes.find(frame)
         if sent is None:
             delay_ns = round(self._settings[0] * NS_PER_MS)
             self.clock.guess(now_ns, apparent_age_ns, delay_ns)
-            return
+            return 0
         self._composer.acknowledge(frame.echo_sequence)
         self.codec.acknowledge(frame.echo_sequence)
         self._announcer.confirm(frame.echo_sequence)
@@ -229,17 +240,24 @@ class StationSide:
         self.loss_down.note(now_ns, frame.echo_sequence, frame.received)
         generated_ns = self.clock.ours(now_ns, frame.generated_ns)
         self._command_age_ms = max(0, generated_ns - sent.commanded_ns) / NS_PER_MS
-        if hold_known:
-            self.pacer.echo(now_ns, rtt_ns, hold_ns)
+        # a setpoint is reached one period after it came
+        limb = max(0, frame.limb)
+        period_ns = round(
+            self.pacer.period_ms(limb) * self.codec.parts(limb) * NS_PER_MS
+        )
+        if not hold_known:
+            return generated_ns - rtt_ns // 2 - period_ns // 2
+        self.pacer.echo(now_ns, rtt_ns, hold_ns)
+        return sent.commanded_ns + min(hold_ns, period_ns) - period_ns
 
-    def _take(self, now_ns: int, frame: TelemetryFrame) -> None:
+    def _take(self, now_ns: int, frame: TelemetryFrame, command_ns: int) -> None:
         generated_ns = self.clock.ours(now_ns, frame.generated_ns)
         self._heard_ns = now_ns
         if self._newest_ns is None or generated_ns >= self._newest_ns:
             self._newest_ns = generated_ns
             self._robot_state, self._robot_epoch = int(frame.state), frame.epoch
             self._link_events.telemetry(now_ns, RobotState(frame.state), frame.faults)
-        if self._selected in self._confirmed.take(frame, generated_ns):
+        if self._selected in self._confirmed.take(frame, generated_ns, command_ns):
             self.age.note(now_ns, generated_ns)
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
@@ -429,6 +447,7 @@ class StationSide:
         health.emulator_present[0] = int(present)
         health.confirmed_coordinates[...] = self._confirmed.coordinates
         health.confirmed_generated_ns[...] = self._confirmed.generated_ns
+        health.confirmed_command_ns[...] = self._confirmed.command_ns
         health.confirmed_tension[...] = self._confirmed.tension
         health.age_ms[0] = self.age.age_ms(now_ns)
         health.command_age_ms[0] = self._command_age_ms

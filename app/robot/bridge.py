@@ -212,6 +212,7 @@ class Bridge:
         *,
         faults: int = 0,
         contact: bytes = b"",
+        felt: FloatArray | None = None,
     ) -> list[bytes]:
         """Return the telemetry frames that go now.
 
@@ -221,6 +222,8 @@ class Bridge:
             tension: (T,) measured tensions [N].
             faults: a bit for each fault that the robot has, of 16.
             contact: what it knows of what it touches, at most 64 bytes.
+            felt: (L, 3) force of each tip on what it touches, hull frame [N]; None
+                where the robot senses none.
         """
         return self._reporter.report(
             now_ns,
@@ -232,7 +235,8 @@ class Bridge:
             tension,
             faults,
             contact,
-            signal=self.followed.half.signal(),
+            signal=self.followed.signal(),
+            felt=felt,
             status=self.followed.status,
         )
 

@@ -21,6 +21,7 @@ from app.robot.contact_sense import ContactSense
 from app.robot.custody import Custody
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
+from app.robot.surface_sense import SurfaceSense
 from app.robot.surroundings import Surroundings
 from models.numerics import FloatArray
 
@@ -79,11 +80,14 @@ class RobotCore:
             custody=self.custody,
             teleop=teleop,
         )
-        self._around = None if scene is None else Surroundings(scene, robot, self.model)
+        self._around = None
+        if scene is not None and not scene.is_empty:
+            self._around = Surroundings(scene, robot, self.model)
         self.body = body or Plant(
             self.model, mismatch, seed, coordinates, surroundings=self._around
         )
         self._sense = ContactSense(robot, self.model, seed, noise=mismatch.noise)
+        self._surfaces = SurfaceSense(self.model)
         self._senses = False
         self.bridge.followed.goals.senses = True
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
@@ -119,11 +123,9 @@ class RobotCore:
             Telemetry packets to send now.
         """
         measured, tension = self.body.measure()
+        contact = self._feel(now_ns, measured, tension)
         self.applied = self.bridge.step(
-            now_ns,
-            measured,
-            unsafe=self.body.unsafe,
-            contact=self._feel(measured, tension),
+            now_ns, measured, unsafe=self.body.unsafe, contact=contact
         )
         if self._around is not None:
             for limb, closure in enumerate(self.bridge.followed.closure.tolist()):
@@ -138,22 +140,36 @@ class RobotCore:
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
         return self.bridge.telemetry(
-            now_ns, measured, tension, faults=int(self.body.faults)
+            now_ns,
+            measured,
+            tension,
+            faults=int(self.body.faults),
+            contact=self._surfaces.contact(),
+            felt=contact,
         )
 
-    def _feel(self, measured: FloatArray, tension: FloatArray) -> FloatArray | None:
-        """Forces of the tips on what they touch, while something needs them.
+    @property
+    def surroundings(self) -> Surroundings | None:
+        """What the simulated robot can touch; None in open water, and of a rig."""
+        return self._around
 
-        It is a fifth of a millisecond's work; where nobody asks it is left out.
+    def _feel(
+        self, now_ns: int, measured: FloatArray, tension: FloatArray
+    ) -> FloatArray | None:
+        """Forces of the tips on what they touch, while the robot holds itself.
+
+        Limp limbs rest on things: what they feel then is not worth the work.
         """
-        if not self.bridge.followed.feels:
+        if self.applied.actuation != Actuation.STIFF:
             self._senses = False
             return None
         if not self._senses:
             self._sense.reset()
             self._senses = True
         tips = None if self._around is None else self._around.tip_force
-        return -self._sense.step(measured, tension, tips)
+        force = self._sense.step(measured, tension, tips)
+        self._surfaces.step(now_ns, measured, force)
+        return -force
 
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""
@@ -187,14 +203,19 @@ class RobotCore:
         self._frozen = frozen
 
 
-def warm_up_robot(robot: RobotParameters, link: LinkParameters) -> None:
+def warm_up_robot(
+    robot: RobotParameters,
+    link: LinkParameters,
+    scene: SceneParameters | None = None,
+) -> None:
     """Compile or load every kernel that a `RobotCore` runs, on one that is thrown away.
 
     Args:
         robot: any robot; kernels are the same for all.
         link: any link.
+        scene: what the robot can touch, if anything.
     """
-    core = RobotCore(robot, link, PlantMismatch(), 0)
+    core = RobotCore(robot, link, PlantMismatch(), 0, scene=scene)
     core.step(0)
     core.step(STEP_NS)
     rest = core.model.rest_coordinates.copy()

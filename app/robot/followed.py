@@ -72,10 +72,9 @@ class Followed:
         self.half.warm_up(coordinates)
         self.goals.warm_up(coordinates)
 
-    @property
-    def feels(self) -> bool:
-        """Somebody needs to know the forces of contact."""
-        return self.goals.running or self.half.limb >= 0
+    def signal(self) -> SignalTold | None:
+        """What the slave half tells the station; None where no hand is followed."""
+        return self.half.signal()
 
     def forget(self) -> None:
         """A new arming: nothing of an earlier one is followed."""

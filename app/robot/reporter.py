@@ -24,6 +24,7 @@ from app.link.frame import (
 from app.link.hello import HELLO_BYTES
 from app.link.pacing import PaceBudget, Pacer
 from app.link.planner import telemetry_grade
+from app.link.signal_section import SignalField
 from app.messages import RobotState
 from app.robot.envelope import motion_since
 from models.numerics import FloatArray
@@ -39,6 +40,8 @@ _HELLO_NS = 200 * NS_PER_MS
 _FIGURES = 11  # bits of a status that change all the time: progress and force
 _STATUS_EVERY, _STATUS_REPEATS = 4, 3  # frames; and after a change
 _SIGNAL_HZ = 500.0  # frames that carry what a half tells go so often at most
+_FELT_N = 0.1  # a force below it is not told
+_MEDIATED = 4  # number of the model-mediated strategy
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Reporter:
         self._codec.grade = telemetry_grade(codec, budget)
         self._status = -1
         self._since_status = 0
+        self._felt_limb = -1
 
     def greet(self) -> None:
         """A frame came from someone who may not know the session: tell it again."""
@@ -127,6 +131,7 @@ class Reporter:
         contact: bytes = b"",
         *,
         signal: SignalTold | None = None,
+        felt: FloatArray | None = None,
         status: int = -1,
     ) -> list[bytes]:
         """Return the frames that go now.
@@ -143,6 +148,8 @@ class Reporter:
             faults: a bit for each fault that the robot has.
             contact: what it knows of what it touches, ready to be sent.
             signal: what a strategy's slave half tells; frames then go more often.
+            felt: (L, 3) force of each tip on what it touches, hull frame [N]; the
+                greatest is told where there is no signal.
             status: how the robot gets on with a goal, -1 = it has none; told when it
                 has changed and now and then.
 
@@ -174,7 +181,7 @@ class Reporter:
             frame,
             faults=faults,
             contact=contact,
-            signal=signal,
+            signal=signal or self._felt(felt),
             status=self._due_status(status, state_changed=changed),
         )
         packet = self._codec.encode(frame)
@@ -187,6 +194,19 @@ class Reporter:
         self._told_state = state
         self._next_limb = (limb + 1) % self._change.size
         return [packet]
+
+    def _felt(self, felt: FloatArray | None) -> SignalTold | None:
+        """The greatest force of a tip, and once more when it has gone."""
+        size = np.zeros(1) if felt is None else np.abs(felt).max(axis=1)
+        limb = int(np.argmax(size))
+        if felt is None or not _FELT_N < size[limb] < np.inf:
+            limb, self._felt_limb = self._felt_limb, -1
+            if limb < 0:
+                return None
+            return SignalTold(limb, _MEDIATED, 0, SignalField.FORCE)
+        self._felt_limb = limb
+        x, y, z = felt[limb].tolist()
+        return SignalTold(limb, _MEDIATED, 0, SignalField.FORCE, force=(x, y, z))
 
     def _due_status(self, status: int, *, state_changed: bool) -> int:
         """Return the status where this frame tells it, else -1."""

@@ -12,6 +12,7 @@ from typing import Literal
 from app.clock import NS_PER_MS, MonotonicClock
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters
+from app.config.scene import SceneParameters
 from app.link.endpoint import Endpoint, load_keys
 from app.messages import Event
 from app.real_time import prefer_real_time
@@ -64,6 +65,7 @@ def run_robot(
     robot_id: int = DEFAULT_ROBOT_ID,
     say: Callable[[Event], None] | None = None,
     body: Body | None = None,
+    scene: SceneParameters | None = None,
 ) -> None:
     """Run the robot's side until told to stop.
 
@@ -81,6 +83,7 @@ def run_robot(
         say: called with what a person should know, refused peers among it; None =
             nobody listens.
         body: what is driven; None = the simulated robot.
+        scene: what a simulated robot can touch and grasp; None = open water.
 
     Raises:
         LinkError: the address is bad or in use, or keys are missing.
@@ -90,8 +93,10 @@ def run_robot(
     if keys is not None:
         own_keys = load_keys(keys, "robot", "robot" if role == "bind" else "station")
     with Endpoint(address, role, own_keys) as endpoint:
-        warm_up_robot(robot, link)
-        core = RobotCore(robot, link, mismatch, seed, robot_id=robot_id, body=body)
+        warm_up_robot(robot, link, scene)
+        core = RobotCore(
+            robot, link, mismatch, seed, robot_id=robot_id, body=body, scene=scene
+        )
         # not before: loading must not hold up a window
         prefer_real_time(_PRIORITY, on_any_core=True)
         core.custody.name_of = endpoint.key_name

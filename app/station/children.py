@@ -87,6 +87,7 @@ def run_child(name: str, folder: Path, stop: StopFlag) -> None:
 def _run_robot(session: Session, stop: StopFlag) -> None:
     """Be the robot's side, simulated or on a rig."""
     from app.config.robot import load_robot
+    from app.config.scene import load_scene
     from app.robot.rig_session import open_rig
     from app.robot.service import run_robot
 
@@ -112,6 +113,7 @@ def _run_robot(session: Session, stop: StopFlag) -> None:
             keys=session.keys,
             stop=stop,
             body=body,
+            scene=load_scene(session.scene_name),
         )
 
 

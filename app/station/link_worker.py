@@ -19,6 +19,7 @@ from app.link.settings import LinkOverrides
 from app.link.station_side import StationSide
 from app.messages import LINK_OVERRIDES, Event, Severity
 from app.session import RecorderThread
+from app.station.exchange import Exchange
 from app.station.operators import EventSink
 from app.station.session import Session
 from app.station.summary import DriveSummary
@@ -28,6 +29,7 @@ __all__ = ["ROBOT_ID", "LinkWorker"]
 
 ROBOT_ID = 1
 _POLL_MS = 4  # telemetry wakes the thread at once; a setpoint waits this long at most
+_QUICK_POLL_MS = 1  # with a strategy whose halves talk tick by tick
 _HEALTH_EVERY_NS = 10 * NS_PER_MS
 _JOURNAL_HEALTH_EVERY_NS = 100 * NS_PER_MS
 _ASK_AGAIN_NS = NS_PER_S  # settings are repeated until the emulator confirms them
@@ -63,6 +65,7 @@ class LinkWorker:
         self._summary = summary
         self._say = say
         self._side = StationSide(model, ROBOT_ID, link)
+        self._exchange = Exchange(self._side, model.tip_speed_limit.size)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._revision = 0
@@ -109,7 +112,8 @@ class LinkWorker:
             return
         try:
             while not self._stop.is_set():
-                for received_ns, packet in endpoint.receive(_POLL_MS):
+                poll_ms = _QUICK_POLL_MS if self._exchange.bilateral else _POLL_MS
+                for received_ns, packet in endpoint.receive(poll_ms):
                     self._take(received_ns, packet)
                 self._send(clock.now_ns(), endpoint)
                 self._talk_to_emulator(clock.now_ns())
@@ -127,11 +131,11 @@ class LinkWorker:
 
     def _take(self, received_ns: int, packet: bytes) -> None:
         self._summary.add_heard(len(packet))
-        frame = self._side.receive(received_ns, packet)
+        frame = self._exchange.receive(received_ns, packet)
         sent_ns = 0
         if frame is not None:
             sent_ns = frame.generated_ns - self._side.clock.offset_ns
-            self._side.fill(received_ns, self._blocks.health.local)
+            self._exchange.fill(received_ns, self._blocks.health.local)
             self._summary.add_telemetry(
                 frame.limb,
                 sent_ns,
@@ -148,7 +152,7 @@ class LinkWorker:
             return
         state = self._blocks.state.local
         self._summary.add_state(state)
-        for packet in self._side.send(now_ns, state):
+        for packet in self._exchange.send(now_ns, state):
             if endpoint.send(packet):
                 self._summary.add_sent(len(packet))
                 if self._journal is not None:
@@ -196,9 +200,9 @@ class LinkWorker:
             return
         self._health_due_ns = now_ns + _HEALTH_EVERY_NS
         health = self._blocks.health
-        self._side.fill(now_ns, health.local)
+        self._exchange.fill(now_ns, health.local)
         health.publish()
-        for event in self._side.events():
+        for event in self._exchange.events():
             self._say(event)
         if now_ns >= self._journal_due_ns:
             self._journal_due_ns = now_ns + _JOURNAL_HEALTH_EVERY_NS

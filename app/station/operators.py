@@ -6,17 +6,19 @@ and so its stamps: the control loop then finds its samples too old and is neutra
 """
 
 import dataclasses
+import math
 import threading
 from typing import Protocol
 
 from app.clock import NS_PER_MS, MonotonicClock
+from app.config.task_place import PlacedTask
 from app.control.blocks import SessionBlocks
 from app.errors import LimblinkError
 from app.messages import Event, OperatorInput, Severity, Source
 from app.operator.gamepad import Gamepad
 from app.operator.mapping import load_gamepad_mapping
 from app.operator.pilot import VirtualPilot
-from app.operator.scripted import SCRIPTED_NAMES, ScriptedOperator, make_scripted
+from app.operator.scripted import ScriptedOperator, is_scripted, make_scripted
 from app.operator.virtual_gamepad import VirtualGamepad
 from app.session import Journal
 from app.station.session import check_operator
@@ -47,6 +49,7 @@ class OperatorWorker:
         say: EventSink,
         seed: int,
         virtual_pad: VirtualGamepad | None = None,
+        task: PlacedTask | None = None,
     ) -> None:
         """Prepare; nothing is opened before `start`.
 
@@ -58,6 +61,7 @@ class OperatorWorker:
             say: where events go.
             seed: of a scripted operator.
             virtual_pad: a virtual gamepad that somebody else moves.
+            task: what a scripted operator does.
 
         Raises:
             ConfigError: no such operator.
@@ -74,8 +78,8 @@ class OperatorWorker:
         if name == "virtual-gamepad" and virtual_pad is None:
             pads.append(VirtualGamepad())
             self._pilot = VirtualPilot(pads[0])
-        if name in SCRIPTED_NAMES:
-            self._script = make_scripted(name, model, seed=seed)
+        if is_scripted(name):
+            self._script = make_scripted(name, model, seed=seed, task=task)
         self._gamepad: Gamepad | None = None
         if name != "none":
             limbs = model.tip_speed_limit.size
@@ -130,7 +134,8 @@ class OperatorWorker:
             sample = self._script.step(now_ns, blocks.state.local, blocks.health.local)
             self._publish(Source.SCRIPT, sample)
             self._tell(self._script.events())
-        self._keep_console(now_ns)
+        self._keep_others(Source.CONSOLE)
+        self._keep_others(Source.HAPTIC)
 
     def _poll_gamepad(self, now_ns: int, gamepad: Gamepad) -> None:
         try:
@@ -139,9 +144,12 @@ class OperatorWorker:
             self._gamepad = None
             self._say(Event(now_ns, Severity.WARNING, "operator", str(error)))
             return
-        selected = int(self._blocks.state.local.selected_limb[0])
-        if self._blocks.state.local.active_source[0] != Source.GAMEPAD:
-            gamepad.select(selected)
+        state = self._blocks.state.local
+        if state.active_source[0] == Source.GAMEPAD:
+            gamepad.show_force(now_ns, math.hypot(*state.force_hand.tolist()))
+        else:
+            gamepad.show_force(now_ns, 0.0)
+            gamepad.select(int(state.selected_limb[0]))
         self._tell(gamepad.events())
 
     def _publish(self, source: Source, sample: OperatorInput) -> None:
@@ -150,12 +158,12 @@ class OperatorWorker:
         mailbox.publish()
         self._keep(source, sample)
 
-    def _keep_console(self, now_ns: int) -> None:
-        """Record the console's samples too; it writes its mailbox itself."""
-        mailbox = self._blocks.inputs[Source.CONSOLE]
+    def _keep_others(self, source: Source) -> None:
+        """Record the samples of those who write their mailbox themselves."""
+        mailbox = self._blocks.inputs[source]
         if self._journal is None or not mailbox.count or not mailbox.refresh():
             return
-        self._keep(Source.CONSOLE, mailbox.local.sample())
+        self._keep(source, mailbox.local.sample())
 
     def _keep(self, source: Source, sample: OperatorInput) -> None:
         if self._journal is None:

@@ -15,11 +15,14 @@ from app.clock import MonotonicClock
 from app.config.link import load_link
 from app.config.loader import find_asset
 from app.config.robot import build_robot_model, load_robot
+from app.config.task import load_task
+from app.config.task_place import place_task
 from app.config.teleop import TeleopParameters
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
 from app.messages import Event, Severity, Source, pack_event
+from app.operator.haptic.seat import HapticSeat
 from app.operator.virtual_gamepad import VirtualGamepad
 from app.real_time import prefer_real_time
 from app.session import Recorder, RecorderThread
@@ -101,6 +104,9 @@ class Station:
         self._told_failure = ""
         self._recorder = self._open_recorder(model_words=self.blocks)
         self._watch = StateWatch([limb.name for limb in self._robot.limbs])
+        task = None
+        if session.task is not None:
+            task = place_task(load_task(session.task), self._robot)
         # every thread maps the blocks for itself: `local` copies are private
         self.operators = OperatorWorker(
             session.operator,
@@ -110,7 +116,11 @@ class Station:
             self.say,
             session.seed,
             virtual_pad,
+            task,
         )
+        self._haptic: HapticSeat | None = None
+        if session.haptic is not None:
+            self._haptic = self._seat(session.haptic)
         self._link = LinkWorker(
             session,
             model,
@@ -146,6 +156,14 @@ class Station:
             recorder, model_words.log, model_words.state_layout.describe()
         )
 
+    def _seat(self, name: str) -> HapticSeat:
+        """The haptic device's own thread, with mailboxes of its own."""
+        session = self._session
+        blocks = SessionBlocks(
+            session.folder, build_robot_model(self._robot), create=False
+        )
+        return HapticSeat(name, blocks.inputs[Source.HAPTIC], blocks.state, self.say)
+
     def say(self, event: Event) -> None:
         """Show, keep and count an event; any thread may call."""
         with self._events_lock:
@@ -173,6 +191,8 @@ class Station:
                 # below all others, but above windows: they share its GIL
                 prefer_real_time(_RECORDER_PRIORITY, self._recorder.native_id)
         self.operators.start()
+        if self._haptic is not None:
+            self._haptic.start()
         self.loop.start()
         self._link.start()
         (self._session.folder / "ready").touch()
@@ -227,6 +247,8 @@ class Station:
 
     def stop(self) -> dict[str, Any]:
         """Stop everything in order and return the summary; idempotent."""
+        if self._haptic is not None:
+            self._haptic.stop()
         self.operators.stop()
         self.loop.stop()
         self._link.stop()
@@ -242,7 +264,8 @@ class Station:
 
 def run_station(session: Session, stop: StopFlag) -> None:
     """Run the station until it is asked to stop, then leave its summary."""
-    sys.setswitchinterval(0.001)  # three threads share the GIL; 5 ms is too long
+    # three threads share the GIL, four with a haptic device: 5 ms is too long
+    sys.setswitchinterval(0.001 if session.haptic is None else 0.0005)
     station = Station(session)
     station.start(real_time=True)
     rounds = 0

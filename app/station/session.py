@@ -17,8 +17,10 @@ import platformdirs
 from pydantic import Field, ValidationError
 
 from app.config.loader import Parameters
+from app.config.task import load_task
 from app.config.teleop import StrategyName
 from app.errors import ConfigError, ProcessError
+from app.operator.scripted import SCRIPTED_NAMES, is_scripted
 
 __all__ = [
     "OPERATOR_NAMES",
@@ -30,7 +32,7 @@ __all__ = [
     "sessions_folder",
 ]
 
-OPERATOR_NAMES = ("gamepad", "virtual-gamepad", "circle", "line", "none")
+OPERATOR_NAMES = ("gamepad", "virtual-gamepad", "none", *SCRIPTED_NAMES)
 
 _FILE = "session.json"
 
@@ -71,6 +73,16 @@ class Session(Parameters):
     """Haptic device in the operator's hand; None: none."""
 
     @property
+    def scene_name(self) -> str:
+        """What stands around the simulated robot, where the task has its say too.
+
+        Raises:
+            ConfigError: there is no such task.
+        """
+        named = None if self.task is None else load_task(self.task).scene
+        return self.scene or named or "open-water"
+
+    @property
     def name(self) -> str:
         """Short name, as `limblink --attach` takes it."""
         return self.folder.name
@@ -107,9 +119,10 @@ def check_operator(name: str) -> None:
     Raises:
         ConfigError: lists those that do.
     """
-    if name not in OPERATOR_NAMES:
+    if name not in OPERATOR_NAMES and not is_scripted(name):
         raise ConfigError(
-            f"No operator {name!r}. Choose one of: {', '.join(OPERATOR_NAMES)}."
+            f"No operator {name!r}. Choose one of: {', '.join(OPERATOR_NAMES)}, or "
+            "replay:FILE."
         )
 
 

@@ -33,9 +33,9 @@ from app.link.streams import stream_key
 from app.messages import Event, Source
 from app.operator.scripted import SCRIPTED_NAMES, is_scripted, make_scripted
 from app.robot.core import DEFAULT_ROBOT_ID, RobotCore
-from app.robot.plant import Plant, PlantMismatch
-from app.robot.surroundings import Surroundings
+from app.robot.plant import PlantMismatch
 from app.session import Recorder
+from app.station.exchange import Exchange
 from app.station.service import versions
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
@@ -119,19 +119,17 @@ class Trial:
             self.task = place_task(load_task(setup.task), parameters)
         self.operator = make_scripted(setup.operator, model, seed=seed, task=self.task)
         self._side = StationSide(model, DEFAULT_ROBOT_ID, settings)
+        self.exchange = Exchange(self._side, model.tip_speed_limit.size)
         self._channel_settings = ChannelSettings.of(settings)
         self._channel = Channel(self._channel_settings, seed, _START_NS)
-        self.surroundings = (
-            None if scene.is_empty else Surroundings(scene, parameters, model)
-        )
-        self.plant = Plant(model, setup.mismatch, seed, surroundings=self.surroundings)
         self.core = RobotCore(
             parameters,
             settings,
             setup.mismatch,
             seed,
             session=1 + seed,
-            body=self.plant,
+            teleop=setup.teleop,
+            scene=scene,
         )
         self._recorder = recorder
         self._watch = StateWatch([limb.name for limb in parameters.limbs])
@@ -184,14 +182,14 @@ class Trial:
 
     def _exchange(self, now_ns: int) -> None:
         self.summary.add_state(self.state)
-        for packet in self._side.send(now_ns, self.state):
+        for packet in self.exchange.send(now_ns, self.state):
             self.summary.add_sent(len(packet))
             if self._recorder is not None:
                 self._recorder.write_frame(Direction.DOWN, now_ns, 0, packet)
             self._submit(now_ns, Direction.DOWN, packet)
-        self._side.fill(now_ns, self.health)
+        self.exchange.fill(now_ns, self.health)
         self._blocks.health.publish()
-        self._tell(self._side.events())
+        self._tell(self.exchange.events())
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
         self._channel.submit(now_ns, direction, stream_key(packet), packet)
@@ -209,11 +207,11 @@ class Trial:
 
     def _hear(self, now_ns: int, packet: bytes) -> None:
         self.summary.add_heard(len(packet))
-        frame = self._side.receive(now_ns, packet)
+        frame = self.exchange.receive(now_ns, packet)
         sent_ns = 0
         if frame is not None:
             sent_ns = frame.generated_ns - self._side.clock.offset_ns
-            self._side.fill(now_ns, self.health)
+            self.exchange.fill(now_ns, self.health)
             self.summary.add_telemetry(
                 frame.limb,
                 sent_ns,

@@ -9,6 +9,7 @@ contact (`app.teleop.limits`).
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 from app.config.teleop import TeleopParameters
 from app.teleop.held_loop import held_loop, shown_share, stiffest_contact
@@ -100,6 +101,7 @@ def coast_after_release(strategy: Strategy, speed: float, round_trip: float) -> 
     return speed * (_REACTION + (0.0 if seen_now else round_trip))
 
 
+@lru_cache(maxsize=64)
 def _delay_limit(strategy: Strategy, parameters: TeleopParameters) -> float:
     """Smallest delay that makes the loop unstable, over grips and contacts [s]."""
     if strategy not in {Strategy.POSITION_POSITION, Strategy.POSITION_FORCE}:

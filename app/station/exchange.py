@@ -1,0 +1,190 @@
+"""What the station's strategies say to the robot and hear from it; pure.
+
+`StationSide` knows frames; here a frame's setpoint gets what the strategy tells beside
+it, and telemetry is taken apart: the robot's half of the strategy, the forces at its
+tips, what they touch, how goals get on. Live the link thread calls it, in virtual time
+a trial.
+"""
+
+import numpy as np
+
+from app.errors import FrameError
+from app.link.frame import Beside, GripTold, SignalTold, TelemetryFrame
+from app.link.signal_fields import DOWN_FIELDS
+from app.link.signal_section import SignalField, engagement_near, near
+from app.link.station_side import StationSide
+from app.messages import Event, LinkHealth, StationMode, StationState
+from app.teleop.contact_codec import hear_contact, read_contacts
+from app.teleop.strategy import Strategy
+from app.teleop.supervised import GoalKeeper
+from models.environment_report import SurfaceReport, allocate_report
+from models.numerics import FloatArray
+
+__all__ = ["Exchange"]
+
+_BILATERAL_HZ = 500.0
+_MEDIATED = Strategy.MODEL_MEDIATED
+
+
+def _three(values: FloatArray) -> tuple[float, float, float]:
+    x, y, z = values.tolist()
+    return x, y, z
+
+
+class Exchange:
+    """One station's words with one robot."""
+
+    def __init__(self, side: StationSide, limbs: int) -> None:
+        """Begin with nothing heard.
+
+        Args:
+            side: the station's end of the link.
+            limbs: number of limbs L.
+        """
+        self.side = side
+        self.goals = GoalKeeper()
+        self._reports = [allocate_report() for _ in range(limbs)]
+        self._force = np.zeros((limbs, 3))
+        self._heard: SignalTold | None = None
+        self._heard_ns = 0
+        self._integral = (0.0, 0.0, 0.0)
+        self._integral_of = -1
+        self._engagement = 0
+        self._arming: tuple[int, int] | None = None
+        self._gripped = np.zeros(limbs, dtype=bool)
+        self.bilateral = False
+        """The strategy's halves talk tick by tick."""
+
+    # -- out -----------------------------------------------------------------------
+
+    def send(self, now_ns: int, state: StationState) -> list[bytes]:
+        """Return the frames that go now.
+
+        Args:
+            now_ns: present time [ns].
+            state: newest state of the control loop.
+        """
+        self._engagement = int(state.sent_engagement[0])
+        arming = (int(state.mode[0]), int(state.arm_epoch[0]))
+        if arming != self._arming and arming[0] == StationMode.ARMED:
+            self.goals.arm(now_ns)
+        self._arming = arming
+        coarse = b""
+        if self.goals.busy:
+            try:
+                coarse = self.goals.to_send(coarse=True)
+            except FrameError as error:
+                if self.side.compact:
+                    self.goals.refuse(now_ns, str(error))
+        strategy = Strategy(int(state.strategy[0]))
+        self.bilateral = strategy.bilateral
+        beside = Beside(
+            signal=self._signal(strategy, state),
+            grip=self._grip(state),
+            goal=self.goals.to_send(coarse=False),
+            coarse_goal=coarse,
+            limb_hz=_BILATERAL_HZ if self.bilateral else 0.0,
+        )
+        return self.side.send(now_ns, state, beside)
+
+    def _signal(self, strategy: Strategy, state: StationState) -> SignalTold | None:
+        fields = DOWN_FIELDS[strategy]
+        if not fields or not state.sent_time_ns[0]:
+            return None
+        if strategy is _MEDIATED and not state.sent_force.any():
+            return None  # in free water it would say nothing
+        return SignalTold(
+            limb=int(state.selected_limb[0]),
+            strategy=int(strategy),
+            engagement=self._engagement,
+            fields=fields,
+            position=_three(state.sent_position),
+            velocity=_three(state.sent_velocity),
+            force=_three(state.sent_force),
+            wave=_three(state.sent_wave),
+            integral=_three(state.sent_wave_integral),
+            energy=max(0.0, float(state.sent_energy[0])),
+        )
+
+    def _grip(self, state: StationState) -> GripTold | None:
+        """The driven limb's grip, once it was ever closed."""
+        limb = int(state.selected_limb[0])
+        closure = float(state.grip[limb])
+        self._gripped[limb] |= closure > 0.0
+        return GripTold(limb, closure) if self._gripped[limb] else None
+
+    # -- in ------------------------------------------------------------------------
+
+    def receive(self, now_ns: int, packet: bytes) -> TelemetryFrame | None:
+        """Take one packet from the link, as `StationSide.receive`."""
+        frame = self.side.receive(now_ns, packet)
+        if frame is None:
+            return None
+        if frame.signal is not None:
+            self._hear(now_ns, frame, frame.signal)
+        try:
+            for told in read_contacts(frame.contact, frame.generated_ns):
+                if told.limb < len(self._reports):
+                    hear_contact(told, self._reports[told.limb])
+            if frame.status >= 0:
+                self.goals.hear(now_ns, frame.status)
+        except FrameError as error:
+            self.side.refuse(now_ns, str(error))
+        return frame
+
+    def _hear(self, now_ns: int, frame: TelemetryFrame, told: SignalTold) -> None:
+        if told.limb >= len(self._force):
+            return
+        if told.fields & SignalField.FORCE:
+            self._force[told.limb] = told.force
+        if not Strategy(told.strategy).bilateral:
+            return
+        engagement = engagement_near(told.engagement, self._engagement)
+        if engagement != self._integral_of:
+            self._integral_of, self._integral = engagement, (0.0, 0.0, 0.0)
+        if told.fields & SignalField.INTEGRAL:
+            self._integral = near(told.integral, self._integral)
+        time_ns = self.side.clock.ours(now_ns, frame.generated_ns)
+        if time_ns > self._heard_ns:
+            self._heard, self._heard_ns = told, time_ns
+
+    def fill(self, now_ns: int, health: LinkHealth) -> None:
+        """Write what is known into the health block."""
+        self.side.fill(now_ns, health)
+        health.contact_force[...] = self._force
+        told = self._heard
+        health.heard_limb[0] = -1 if told is None else told.limb
+        if told is not None:
+            health.heard_time_ns[0] = self._heard_ns
+            health.heard_strategy[0] = told.strategy
+            health.heard_engagement[0] = self._integral_of
+            health.heard_position[:] = told.position
+            health.heard_velocity[:] = told.velocity
+            health.heard_force[:] = told.force
+            health.heard_wave[:] = told.wave
+            health.heard_wave_integral[:] = self._integral
+            health.heard_energy[0] = told.energy
+        for limb, report in enumerate(self._reports):
+            self._fill_report(now_ns, limb, report, health)
+
+    def _fill_report(
+        self, now_ns: int, limb: int, report: SurfaceReport, health: LinkHealth
+    ) -> None:
+        health.report_number[limb] = report.number[0]
+        if not report.number[0]:
+            return
+        estimated_ns = int(report.estimated_ns[0])
+        health.report_estimated_ns[limb] = self.side.clock.ours(now_ns, estimated_ns)
+        health.report_status[limb] = report.status[0]
+        health.report_kind[limb] = report.kind[0]
+        health.report_point[limb] = report.point
+        health.report_normal[limb] = report.normal
+        health.report_radius[limb] = report.radius[0]
+        health.report_stiffness[limb] = report.stiffness[0]
+        health.report_damping[limb] = report.damping[0]
+        health.report_exponent[limb] = report.exponent[0]
+        health.report_confidence[limb] = report.confidence[0]
+
+    def events(self) -> list[Event]:
+        """Return the events since the last call."""
+        return self.side.events() + self.goals.events()
