@@ -104,6 +104,7 @@ def let_go(place: FloatArray, data: CouplingData) -> None:
     for i in range(3):
         data.hand[i] = place[i]
         data.hand_velocity[i] = 0.0
+        data.lead[i] = 0.0
         data.force[i] = 0.0
         data.sent.force[i] = 0.0
         data.sent.velocity[i] = 0.0
@@ -173,6 +174,8 @@ def couple(
         data.sent,
     )
     data.sent.time_ns[0] = now_ns
+    for i in range(3):
+        data.lead[i] = data.sent.position[i] - data.hand[i]
     data.port[driven, 0] += power(data.force, data.hand_velocity) * period
     data.port[driven, 1] = min(data.port[driven, 1], data.port[driven, 0])
 

@@ -26,6 +26,7 @@ class CouplingData(NamedTuple):
     master: MasterData  # of the selected limb
     heard: Signal
     sent: Signal
+    lead: FloatArray  # (3,) from the hand's proxy to where the robot is to be
     force: FloatArray  # (3,) that the hand is to push with
     port: FloatArray  # (L, 2) energy put in less got out at each hand's port; its least
     surfaces: LocalSurface  # every field with a first axis of L limbs
@@ -48,6 +49,7 @@ def allocate_coupling_data(limbs: int, teleop: TeleopParameters) -> CouplingData
         master=allocate_master(),
         heard=allocate_signal(),
         sent=allocate_signal(),
+        lead=np.zeros(3),
         force=np.zeros(3),
         port=np.zeros((limbs, 2)),
         surfaces=allocate_surfaces(

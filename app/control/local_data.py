@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from models.force_shift import ShiftData, allocate_shift_data
 from models.mismatch import MismatchData, MismatchModel, build_mismatch
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
@@ -21,10 +20,6 @@ class LocalData(NamedTuple):
     """Mutable state of `app.control.local_model`; L limbs, S segments."""
 
     wound: FloatArray  # (S, 3) command that the winches' lengths belong to
-    pressed: FloatArray  # (L, 3) force that they belong to, hull frame
-    press: FloatArray  # (3,) base frame
-    leaned: FloatArray  # (S, 3) posture that makes the tip push
-    shift: ShiftData
     tip_shown: FloatArray  # (L, 3) of the local model, where a surface is known
     tip_speed: FloatArray  # (3,)
     touched: IntArray  # (L,) 1 once that is known
@@ -51,10 +46,6 @@ def allocate_local_data(model: RobotModel) -> LocalData:
 
     return LocalData(
         wound=np.full_like(model.rest_coordinates, np.nan),
-        pressed=np.zeros((limbs, 3)),
-        press=np.zeros(3),
-        leaned=np.zeros_like(model.rest_coordinates),
-        shift=allocate_shift_data(model),
         tip_shown=np.zeros((limbs, 3)),
         tip_speed=np.zeros(3),
         touched=ints(limbs),

@@ -13,7 +13,6 @@ from app.control.tick_data import tip_in_hull
 from app.messages import LinkHealth, StationState
 from models.environment import LocalSurface, surface_force
 from models.environment_table import surface_of
-from models.force_shift import force_shift
 from models.mismatch import MismatchData, observe_mismatch, tube_radius
 from models.numerics import FloatArray, called_kernel, kernel, kernel_part
 from models.robot import RobotModel
@@ -47,8 +46,6 @@ def _mismatch_of(data: LocalData, limb: int) -> MismatchData:
 @kernel
 def wind_winches(
     model: RobotModel,
-    driven: int,
-    force: FloatArray,
     commanded: FloatArray,
     data: LocalData,
     work: RodWork,
@@ -56,13 +53,8 @@ def wind_winches(
 ) -> None:
     """Lengths that the winches of the local model are told.
 
-    They hold the command, and of the driven limb the force that is sent with it too, as
-    the robot's do.
-
     Args:
         model: the robot.
-        driven: limb whose force is sent; -1 = none.
-        force: (3,) that is sent, hull frame [N].
         commanded: (S, 3) posture [rad, rad, m].
         data: of the local model.
         work: workspace.
@@ -72,11 +64,6 @@ def wind_winches(
         first = model.limb_segment_start[limb]
         last = model.limb_segment_start[limb + 1]
         changed = 0
-        for i in range(3):
-            push = force[i] if limb == driven else 0.0
-            if push != data.pressed[limb, i]:
-                data.pressed[limb, i] = push
-                changed = 1
         for k in range(first, last):
             for i in range(3):
                 if commanded[k, i] != data.wound[k, i]:
@@ -84,32 +71,9 @@ def wind_winches(
                     changed = 1
         if changed == 0:  # three of four limbs stand still most of the time
             continue
-        base = model.pose_base_to_hull[limb]
-        size = 0.0
-        for i in range(3):
-            data.press[i] = 0.0
-            for j in range(3):
-                data.press[i] += base[j, i] * data.pressed[limb, j]
-            size += abs(data.press[i])
-        for k in range(first, last):
-            for i in range(3):
-                data.leaned[k, i] = 0.0
-        if size > 0.0:
-            force_shift(
-                model,
-                limb,
-                commanded[first:last],
-                data.press,
-                work,
-                data.shift,
-                data.leaned[first:last],
-            )
-        for k in range(first, last):
-            for i in range(3):
-                data.leaned[k, i] += commanded[k, i]
         tendon = model.limb_tendon_start[limb]
         end = model.limb_tendon_start[limb + 1]
-        winch_lengths(model, limb, data.leaned[first:last], work, winch_out[tendon:end])
+        winch_lengths(model, limb, commanded[first:last], work, winch_out[tendon:end])
 
 
 @called_kernel

@@ -210,7 +210,8 @@ def tick(
             for i in range(3):
                 total = 0.0
                 for j in range(3):
-                    total += base[j, i] * (data.target[limb, j] - base[j, 3])
+                    lead = coupling.lead[j] if limb == driven else 0.0
+                    total += base[j, i] * (data.target[limb, j] + lead - base[j, 3])
                 data.target_in_base[i] = total
             data.reach[limb] = inverse_step(
                 model,
@@ -226,8 +227,7 @@ def tick(
         adopt(model, health, data)
     if holder < 0:
         driven = -1
-    force = coupling.sent.force
-    wind_winches(model, driven, force, data.commanded, local, work, data.winch)
+    wind_winches(model, data.commanded, local, work, data.winch)
     if data.settle[0] == 1:
         data.settle[0] = 0
         _settle(data, robot)

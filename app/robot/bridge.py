@@ -173,6 +173,7 @@ class Bridge:
         if self.safety.actuation != Actuation.STIFF:
             # follow the limb, so that engaging starts where it is
             self._approach.follow(measured)
+            self.followed.pressing.forget()
         elif self.safety.state == RobotState.ACTIVE:
             period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
             self.followed.step(now_ns, period, patience_ns, measured, contact)
@@ -185,7 +186,8 @@ class Bridge:
         still = state == RobotState.ESTOP or (
             state == RobotState.HOLD and not self.safety.homing
         )
-        return Applied(self._approach.applied, self.safety.actuation, still)
+        applied = self.followed.pressing.pressed(self._approach.applied)
+        return Applied(applied, self.safety.actuation, still)
 
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load the kernels of motion, which idle never calls.

@@ -20,6 +20,7 @@ from app.messages import RobotState
 from app.robot.approach import Approach
 from app.robot.freshness import Freshness
 from app.robot.goal_run import GoalRun
+from app.robot.pressing import Pressing
 from app.robot.slave_half import SlaveHalf
 from app.teleop.gains import gains_from
 from app.teleop.goal_bytes import pack_status, read_goal
@@ -58,6 +59,8 @@ class Followed:
         """The goal that a limb works on by itself."""
         self.half = SlaveHalf(model, gains_from(teleop))
         """The limb that follows the hand of a bilateral strategy."""
+        self.pressing = Pressing(model)
+        """The limb that presses with the force of a model-mediated hand."""
         self.closure = np.full(model.tip_speed_limit.size, math.nan)
         """(L,) how far each gripper shall be closed, 0..1; NaN: never told."""
         self.clamped = 0
@@ -70,6 +73,7 @@ class Followed:
             coordinates: (S, 3) any pose [rad, rad, m].
         """
         self.half.warm_up(coordinates)
+        self.pressing.warm_up(coordinates)
         self.goals.warm_up(coordinates)
 
     def signal(self) -> SignalTold | None:
@@ -114,6 +118,7 @@ class Followed:
                 where the robot senses none.
         """
         applied = self._approach.applied
+        self.pressing.step(now_ns, period, patience_ns, contact)
         rows = self.goals.step(period, measured, contact)
         if rows is not None:
             self._aim(now_ns, self.goals.limb, rows)
@@ -171,10 +176,7 @@ class Followed:
         elif self.half.limb >= 0 and self._segments(self.half.limb)[0] in segments:
             self.half.release()
         if signal is not None and not heard:
-            own = self._segments(signal.limb)
-            rows = slice(own.start - start, own.stop - start)
-            coordinates = coordinates.copy()
-            coordinates[rows] = self.half.shifted(signal, coordinates[rows])
+            self.pressing.tell(now_ns, signal)
         obeyed = [segment for segment in segments if not self._is_taken(segment)]
         clamped = 0
         for segment in obeyed:
