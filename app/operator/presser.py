@@ -91,6 +91,16 @@ class PressingHand:
         """Index of the pad judged the stiffer; None until two have been judged."""
         return int(np.argmax(self.stiffness)) if len(self.stiffness) == 2 else None
 
+    @property
+    def pressing(self) -> int | None:
+        """Index of the pad that is pressed now; None between pads."""
+        return self._number if self._phase is _Phase.PRESS else None
+
+    @property
+    def done(self) -> bool:
+        """All pads have been pressed, or given up."""
+        return self._phase is _Phase.DONE
+
     def take_up(self, now_ns: int, place: FloatArray) -> None:
         """Begin, or go on after a pause, with the tip commanded to (3,) [m]."""
         if not self._pads:

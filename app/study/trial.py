@@ -31,7 +31,12 @@ from app.link.settings import ChannelSettings
 from app.link.station_side import StationSide
 from app.link.streams import stream_key
 from app.messages import Event, Source
-from app.operator.scripted import SCRIPTED_NAMES, is_scripted, make_scripted
+from app.operator.scripted import (
+    SCRIPTED_NAMES,
+    ScriptedOperator,
+    is_scripted,
+    make_scripted,
+)
 from app.robot.core import DEFAULT_ROBOT_ID, RobotCore
 from app.robot.plant import PlantMismatch
 from app.session import Recorder
@@ -40,6 +45,7 @@ from app.station.service import versions
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
 from app.teleop.strategy import Strategy
+from models.robot import RobotModel
 
 __all__ = ["Trial", "TrialSetup", "run_trial"]
 
@@ -117,7 +123,9 @@ class Trial:
         self.task: PlacedTask | None = None
         if setup.task is not None:
             self.task = place_task(load_task(setup.task), parameters)
-        self.operator = make_scripted(setup.operator, model, seed=seed, task=self.task)
+        self.operator: ScriptedOperator = make_scripted(
+            setup.operator, model, seed=seed, task=self.task
+        )
         self._side = StationSide(model, DEFAULT_ROBOT_ID, settings)
         self.exchange = Exchange(self._side, model.tip_speed_limit.size)
         self._channel_settings = ChannelSettings.of(settings)
@@ -147,6 +155,11 @@ class Trial:
     def now_ns(self) -> int:
         """Time of the last tick [ns]."""
         return self._clock.now_ns()
+
+    @property
+    def model(self) -> RobotModel:
+        """The robot as its file gives it."""
+        return self._model
 
     def choose(self, strategy: Strategy) -> None:
         """Want another strategy, as a person at the console does."""
