@@ -12,6 +12,7 @@ from app.cli.options import (
     DEFAULT_LINK,
     DEFAULT_ROBOT,
     DEFAULT_STRATEGY,
+    Haptic,
     Keys,
     Link,
     Log,
@@ -65,6 +66,7 @@ def console(
     scene: Scene = None,
     task: Task = None,
     strategy: Strategy = DEFAULT_STRATEGY,
+    haptic: Haptic = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.")
     ] = False,
@@ -118,6 +120,7 @@ def console(
             "scene": scene,
             "task": task,
             "strategy": strategy,
+            "haptic": haptic,
         },
     )
 
@@ -154,7 +157,7 @@ def _start_console(
     from app.station.session import create_session
     from app.station.warmup import warm_up
 
-    _check_choices(robot, link, operator, settings["strategy"])
+    _check_choices(robot, link, operator, settings)
     _check_display()
     warm_up(err)
     session = create_session(
@@ -192,16 +195,33 @@ def _check_display() -> None:
         )
 
 
-def _check_choices(robot: str, link: str, operator: str, strategy: str) -> None:
+def _check_choices(
+    robot: str, link: str, operator: str, settings: dict[str, Any]
+) -> None:
+    """Refuse what cannot be, before a process is started."""
     from app.config.link import load_link
-    from app.config.robot import check_drivable, load_robot
+    from app.config.robot import build_robot_model, check_drivable, load_robot
+    from app.config.scene import load_scene
+    from app.config.scene_reach import check_reach
+    from app.config.task import load_task
+    from app.config.task_place import place_task
+    from app.operator.haptic.seat import haptic_parameters
     from app.station.session import check_operator
     from app.teleop.strategy import strategy_named
 
-    strategy_named(strategy)
-    check_drivable(load_robot(robot))
+    strategy_named(settings["strategy"])
+    parameters = load_robot(robot)
+    check_drivable(parameters)
     load_link(link)
     check_operator(operator)
+    if settings["haptic"] is not None:
+        haptic_parameters(settings["haptic"])
+    scene, task = settings["scene"], settings["task"]
+    if task is not None:
+        placed = place_task(load_task(task), parameters)
+        scene = scene or placed.parameters.scene
+    if scene is not None:
+        check_reach(load_scene(scene), parameters, build_robot_model(parameters))
 
 
 def _open_console(session: "Session", supervisor: Any, *, watch: bool) -> None:
@@ -250,6 +270,7 @@ def drive(
     scene: Scene = None,
     task: Task = None,
     strategy: Strategy = DEFAULT_STRATEGY,
+    haptic: Haptic = None,
 ) -> None:
     """Drive for a while with a scripted operator or a gamepad, and sum it up.
 
@@ -278,7 +299,6 @@ def drive(
     path = log or default_log_path(robot, link)
     factors = parse_mismatch(mismatch or [])
     make_mismatch(factors)
-    _check_choices(robot, link, operator, strategy)
     settings: dict[str, Any] = {
         "mismatch": factors,
         "rig": rig,
@@ -286,7 +306,9 @@ def drive(
         "scene": scene,
         "task": task,
         "strategy": strategy,
+        "haptic": haptic,
     }
+    _check_choices(robot, link, operator, settings)
     if not headless:
         if clock == "virtual":
             raise ConfigError("--clock virtual has no window: add --headless.")

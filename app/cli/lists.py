@@ -10,7 +10,7 @@ from rich.table import Table
 from app.cli.options import application, out
 from app.errors import ConfigError
 
-__all__ = ["doctor", "links", "robots"]
+__all__ = ["doctor", "links", "robots", "scenes", "strategies"]
 
 
 @application.command()
@@ -165,3 +165,90 @@ def doctor() -> None:
     from app.station.doctor import run_doctor
 
     raise typer.Exit(run_doctor(out))
+
+
+@application.command()
+def strategies(
+    link: Annotated[
+        list[str] | None,
+        typer.Option(help="Link to judge them on; may be repeated; else all presets."),
+    ] = None,
+) -> None:
+    """List how hand and tip can be joined, and judge each on a link.
+
+    [bold]Example[/]
+
+      limblink strategies --link acoustic-hs --link tether
+    """
+    from app.config.link import link_names, load_link
+    from app.config.robot import build_robot_model, load_robot
+    from app.config.teleop import TeleopParameters
+    from app.link.frame import Codec
+    from app.link.pacing import budget_for
+    from app.link.planner import plan_for
+    from app.teleop.feasibility import feasibility_table, judge_all
+    from app.teleop.traffic import figures_of
+
+    model = build_robot_model(load_robot("ursula"))
+    for name in link or link_names():
+        parameters = load_link(name)
+        codec = Codec(model, 1, parameters.medium.mtu_bytes)
+        plan = plan_for(
+            codec, budget_for(parameters, up=False), budget_for(parameters, up=True)
+        )
+        judged = judge_all(
+            figures_of(parameters),
+            TeleopParameters(),
+            (plan.frame_bytes, plan.telemetry_bytes),
+        )
+        head, rows = feasibility_table(judged)
+        table = Table(title=f"Strategies on {name}: {parameters.title}")
+        for word in head[:-1]:
+            table.add_column(word)
+        for row in rows:
+            table.add_row(*row[:-1])
+        out.print(table)
+        for row in rows:
+            out.print(f"{row[0]}: {row[-1]}", highlight=False)
+
+
+@application.command()
+def scenes(
+    check: Annotated[
+        str | None,
+        typer.Option(help="Scene, or its TOML, to check the reach in; needs --robot."),
+    ] = None,
+    robot: Annotated[
+        str | None, typer.Option(help="With --check: shipped name or path.")
+    ] = None,
+) -> None:
+    """List what can stand around a simulated robot, or check that a limb reaches it.
+
+    [bold]Example[/]
+
+      limblink scenes --check my-scene.toml --robot ursula
+    """
+    from app.config.robot import build_robot_model, load_robot
+    from app.config.scene import load_scene, scene_names
+    from app.config.scene_reach import check_reach
+
+    if (check is None) != (robot is None):
+        raise ConfigError("--check SCENE and --robot NAME go together: give both.")
+    if check is not None and robot is not None:
+        parameters = load_robot(robot)
+        check_reach(load_scene(check), parameters, build_robot_model(parameters))
+        out.print(f"{check}: within reach of {robot}.", highlight=False)
+        return
+    table = Table(title="Scenes")
+    for head in ("name", "what", "obstacles", "objects", "robots"):
+        table.add_column(head)
+    for name in scene_names():
+        scene = load_scene(name)
+        table.add_row(
+            scene.name,
+            scene.title,
+            ", ".join(item.name for item in scene.obstacles),
+            ", ".join(item.name for item in scene.objects),
+            ", ".join(f"{item.name}/{item.limb}" for item in scene.robots) or "any",
+        )
+    out.print(table)

@@ -10,6 +10,7 @@ __all__ = [
     "DEFAULT_LINK",
     "DEFAULT_ROBOT",
     "DEFAULT_STRATEGY",
+    "Haptic",
     "Keys",
     "Link",
     "Log",
@@ -83,6 +84,11 @@ Strategy = Annotated[
         help="How hand and tip are joined at first (see `limblink strategies`)."
     ),
 ]
+Haptic = Annotated[
+    str | None,
+    typer.Option(help="Haptic device in the operator's hand (see `limblink haptic`)."),
+]
+
 Mismatch = Annotated[
     list[str] | None,
     typer.Option(help="Plant against model, e.g. stiffness=1.2; may be repeated."),

@@ -11,6 +11,7 @@ from app.cli.options import (
     Keys,
     Link,
     Mismatch,
+    Scene,
     Seed,
     application,
     err,
@@ -39,6 +40,7 @@ def robot(
     seed: Seed = 0,
     keys: Keys = None,
     mismatch: Mismatch = None,
+    scene: Scene = None,
     config: Annotated[
         str | None,
         typer.Option(help="Rig of real actuators: a shipped name or a TOML file."),
@@ -68,6 +70,7 @@ def robot(
     """
     from app.config.link import load_link
     from app.config.robot import check_drivable, load_robot
+    from app.config.scene import load_scene
     from app.robot.service import run_robot
     from app.station.children import make_mismatch, parse_mismatch
     from app.station.stop import StopFlag
@@ -80,6 +83,7 @@ def robot(
         )
     if virtual and config is None:
         raise ConfigError("--virtual belongs to a rig: give --config RIG too.")
+    around = load_scene(scene or "open-water")
     stop = StopFlag()
     stop.install()
     differs = make_mismatch(parse_mismatch(mismatch or []))
@@ -97,6 +101,7 @@ def robot(
             stop=stop,
             say=Teller(_say),
             body=body,
+            scene=around,
         )
 
     if config is None:

@@ -8,6 +8,8 @@ from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QApplication
 
 from app.config.robot import RobotParameters, build_robot_model, load_robot
+from app.config.scene import load_scene
+from app.config.scene_world import build_scene_world
 from app.console.theme import base_pixel_size, font, style_sheet
 from app.console.window import ConsoleWindow
 from app.errors import DeviceError
@@ -33,10 +35,15 @@ def make_application() -> QApplication:
     return app
 
 
-def _build_scene_ahead(robot: RobotParameters) -> Callable[[], Scene]:
+def _build_scene_ahead(robot: RobotParameters, around: str) -> Callable[[], Scene]:
     """Build the scene now, and return a call that hands it over, or its error."""
+    model = build_robot_model(robot)
+    parameters = load_scene(around)
+    world = None
+    if not parameters.is_empty:
+        world = build_scene_world(parameters, robot, model)
     try:
-        scene = Scene(robot, build_robot_model(robot))
+        scene = Scene(robot, model, around=world)
     except DeviceError as error:
         trouble = error
 
@@ -69,7 +76,7 @@ def run_console(
     robot = load_robot(session.robot)
     mapping = load_gamepad_mapping()
     app = make_application()
-    make_scene = _build_scene_ahead(robot)
+    make_scene = _build_scene_ahead(robot, session.scene_name)
     wait_for_blocks(session, robot, supervisor)
     window = ConsoleWindow(
         session.folder,
