@@ -18,7 +18,7 @@ from models.robot import RobotModel
 
 __all__ = ["TipShiftData", "allocate_tip_shift", "tip_shift"]
 
-_LAMBDA_SQUARED = 1e-4
+_LAMBDA_SQUARED = 1e-6
 
 
 class TipShiftData(NamedTuple):

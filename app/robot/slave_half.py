@@ -1,8 +1,7 @@
 """The slave half of a bilateral strategy at the robot: a tip that follows the hand.
 
     measured pose -> tip, filtered -> slave_step (app/teleop/slave)
-      -> tip's command -> inverse kinematics -> posture
-      -> and, for the force that is fed forward, a shift of it (models.force_shift)
+      -> tip's command, x_d + F / K_p for a force fed forward -> inverse kinematics
 
 Once a millisecond for the limb under such a strategy. The posture is what the bridge
 then brings into the envelope and limits in rate, as any other. Winches hold a posture,
@@ -20,17 +19,15 @@ import numpy as np
 from app.link.frame import SignalTold
 from app.link.signal_fields import UP_FIELDS
 from app.link.signal_section import near
-from app.robot.tip import point_to_base, tip_position, turn_to_base
+from app.robot.tip import point_to_base, tip_position
 from app.teleop.gains import Gains
 from app.teleop.goals import GREATEST_FORCE
 from app.teleop.halves import SlaveCommand, SlaveData, allocate_command, allocate_slave
 from app.teleop.signals import Signal, allocate_signal
 from app.teleop.slave import reset_slave, slave_step
-from models.force_shift import ShiftData, allocate_shift_data, force_shift
 from models.inverse import InverseData, allocate_inverse_data, inverse_step
 from models.numerics import FloatArray, kernel
 from models.robot import RobotModel
-from models.workspace import RodWork, allocate_rod_work
 
 __all__ = ["SlaveHalf", "TipData", "follow_hand"]
 
@@ -50,19 +47,17 @@ class TipData(NamedTuple):
     """(3,) force of the tip on what it touches [N]."""
     target: FloatArray
     """(3,) tip's command, base frame [m]."""
-    force: FloatArray
-    """(3,) fed forward, base frame [N]."""
-    shift: FloatArray
-    """(n, 3) of the posture for it [rad, rad, m]."""
+    aim: FloatArray
+    """(3,) the same in the hull frame [m]."""
     pose: FloatArray
     """(n+1, 4, 4) along the limb."""
 
 
 def _allocate_tip(model: RobotModel) -> TipData:
     count = int(np.max(np.diff(model.limb_segment_start)))
-    once, position, velocity, contact, target, force = np.zeros((6, 3))
-    shift, pose = np.zeros((count, 3)), np.zeros((count + 1, 4, 4))
-    return TipData(once, position, velocity, contact, target, force, shift, pose)
+    once, position, velocity, contact, target, aim = np.zeros((6, 3))
+    pose = np.zeros((count + 1, 4, 4))
+    return TipData(once, position, velocity, contact, target, aim, pose)
 
 
 @kernel
@@ -76,12 +71,9 @@ def follow_hand(
     tip_data: TipData,
     slave_data: SlaveData,
     inverse: InverseData,
-    work: RodWork,
-    shift_data: ShiftData,
     posture_out: FloatArray,
     command_out: SlaveCommand,
     sent_out: Signal,
-    wanted_out: FloatArray,
 ) -> int:
     """Advance the slave half by one millisecond.
 
@@ -95,13 +87,9 @@ def follow_hand(
         tip_data: the tip; `contact` is the caller's to write.
         slave_data: the half.
         inverse: workspace.
-        work: workspace.
-        shift_data: workspace.
         posture_out: (n, 3) of the tip's command, advanced [rad, rad, m].
         command_out: what the tip follows.
         sent_out: what is told to the master.
-        wanted_out: (n, 3) the same with the shift for the force fed forward; where
-            something is not finite, as it was.
 
     Returns:
         0, or 1 where something is not finite.
@@ -142,26 +130,18 @@ def follow_hand(
     scale = min(1.0, GREATEST_FORCE / max(np.sqrt(size), 1e-12))
     for i in range(3):
         command_out.force[i] *= scale
-    point_to_base(model, limb, command_out.position, tip_data.target)
-    turn_to_base(model, limb, command_out.force, tip_data.force)
+        tip_data.aim[i] = (
+            command_out.position[i] + command_out.force[i] / gains.stiffness[i]
+        )
+    point_to_base(model, limb, tip_data.aim, tip_data.target)
     inverse_step(
         model, limb, tip_data.target, period, posture_out, inverse, posture_out
     )
-    for k in range(count):
-        for j in range(3):
-            tip_data.shift[k, j] = 0.0
-    if size > 0.0:
-        force_shift(
-            model, limb, posture_out, tip_data.force, work, shift_data, tip_data.shift
-        )
-    for k in range(count):
-        for j in range(3):
-            wanted_out[k, j] = posture_out[k, j] + tip_data.shift[k, j]
     return 0
 
 
 class SlaveHalf:
-    """One limb's slave half, and the force fed forward of any limb."""
+    """The slave half of the one limb that follows a hand."""
 
     def __init__(self, model: RobotModel, gains: Gains) -> None:
         """Begin without a limb.
@@ -181,10 +161,7 @@ class SlaveHalf:
         self._command = allocate_command()
         self._tip = _allocate_tip(model)
         self._inverse = allocate_inverse_data(model)
-        self._work = allocate_rod_work(model)
-        self._shift = allocate_shift_data(model)
         self._posture = np.zeros((0, 3))
-        self._wanted = np.zeros((0, 3))
         self._told = False
 
     def release(self) -> None:
@@ -232,7 +209,6 @@ class SlaveHalf:
         self.limb = limb
         rows = self._rows(limb)
         self._posture = applied[rows].copy()
-        self._wanted = self._posture.copy()
         self._settle()
 
     def _rows(self, limb: int) -> slice:
@@ -293,16 +269,13 @@ class SlaveHalf:
             self._tip,
             self._slave,
             self._inverse,
-            self._work,
-            self._shift,
             self._posture,
             self._command,
             self._sent,
-            self._wanted,
         )
         self._heard.fresh[0] = 0
         self._told = status == 0
-        return self._wanted if status == 0 else None
+        return self._posture if status == 0 else None
 
     def signal(self) -> SignalTold | None:
         """Return what the station is to be told; None where nothing is."""
@@ -328,31 +301,6 @@ class SlaveHalf:
             energy=float(sent.energy[0]),
         )
 
-    def shifted(self, told: SignalTold, rows: FloatArray) -> FloatArray:
-        """Return a limb's setpoint with the shift for the force fed forward.
-
-        Args:
-            told: a signal whose force is used, at most `GREATEST_FORCE`.
-            rows: (n, 3) of the limb, as told [rad, rad, m].
-        """
-        size = float(np.linalg.norm(told.force))
-        if not 0.0 < size < np.inf:
-            return rows
-        force = np.array(told.force) * min(1.0, GREATEST_FORCE / size)
-        turn_to_base(self._model, told.limb, force, self._tip.force)
-        shift = self._tip.shift[: len(rows)]
-        posture = np.ascontiguousarray(rows)
-        force_shift(
-            self._model,
-            told.limb,
-            posture,
-            self._tip.force,
-            self._work,
-            self._shift,
-            shift,
-        )
-        return posture + shift
-
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load the kernels, on a half that is thrown away.
 
@@ -363,4 +311,3 @@ class SlaveHalf:
         told = SignalTold(0, 0, 0, UP_FIELDS[0], force=(0.1, 0.0, 0.0))
         spare.hear(1, 1, told, coordinates)
         spare.step(1, 1e-3, 1, coordinates, coordinates, None)
-        spare.shifted(told, coordinates[self._rows(0)])

@@ -8,17 +8,12 @@ import pytest
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import build_robot_model, load_robot
 from app.config.teleop import TeleopParameters
-from app.link.frame import SignalField, SignalTold
+from app.link.frame import SignalTold
 from app.link.signal_fields import DOWN_FIELDS, UP_FIELDS
-from app.robot.body import Applied
-from app.robot.plant import Plant, PlantMismatch
-from app.robot.safety import Actuation
 from app.robot.slave_half import SlaveHalf
-from app.robot.tip import tip_position, turn_to_base
+from app.robot.tip import tip_position
 from app.teleop.gains import gains_from
 from app.teleop.strategy import Strategy
-from models.force_shift import allocate_shift_data, force_shift
-from models.workspace import allocate_rod_work
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB, ROWS = 1, slice(2, 4)
@@ -180,52 +175,3 @@ def test_contact_is_told_and_what_is_not_finite_is_none():
     contact[LIMB, 0] = np.nan
     rig.step(contact)
     assert rig.half.signal().force == (0.0, 0.0, 0.0)
-
-
-def pressed(direction, newton, stiffness=500.0):
-    """Force of a held tip on a surface that it just touches [N]."""
-    plant = Plant(MODEL, PlantMismatch(noise=0.0), 0, POSE)
-    for _ in range(2500):
-        plant.step(Applied(POSE, Actuation.STIFF))
-    wall, last = tip_of(plant.coordinates[ROWS]) @ direction, None
-    half = SlaveHalf(MODEL, gains_from(TeleopParameters()))
-    force = tuple(newton * direction)
-    told = SignalTold(LIMB, 4, 1, SignalField.FORCE, force=force)
-    command = POSE.copy()
-    command[ROWS] = half.shifted(told, POSE[ROWS])
-    pushed = 0.0
-    for _ in range(3000):
-        deep = tip_of(plant.coordinates[ROWS]) @ direction - wall
-        speed = 0.0 if last is None else (deep - last) / 1e-3
-        last = deep
-        pushed = max(0.0, stiffness * deep + 2.0 * speed) if deep > 0.0 else 0.0
-        plant.push(LIMB, np.zeros(3), -pushed * direction)
-        plant.step(Applied(command, Actuation.STIFF))
-    return pushed
-
-
-@pytest.mark.parametrize(
-    ("direction", "newton"),
-    [((0.0, 0.0, -1.0), 0.5), ((0.0, 0.0, -1.0), 1.0), ((0.0, 1.0, 0.0), 0.5)],
-)
-def test_a_force_fed_forward_is_what_a_held_tip_pushes_with(direction, newton):
-    assert pressed(np.array(direction), newton) == pytest.approx(newton, rel=0.12)
-
-
-def test_the_shift_solves_its_equation_and_vanishes_with_the_force():
-    work, data = allocate_rod_work(MODEL), allocate_shift_data(MODEL)
-    shift, force = np.zeros((2, 3)), np.zeros(3)
-    rows = POSE[ROWS].copy()
-    assert force_shift(MODEL, LIMB, rows, force, work, data, shift) == 0
-    assert np.abs(shift).max() < 1e-9
-    sizes = []
-    for newton in (0.25, 0.5, 1.0):
-        turn_to_base(MODEL, LIMB, np.array([0.0, 0.0, -newton]), force)
-        assert force_shift(MODEL, LIMB, rows, force, work, data, shift) == 0
-        assert np.abs(data.vector).max() < 1e-9  # the last step of Newton's method
-        assert not shift[:, 2].any()
-        sizes.append(np.abs(shift).max())
-    assert sizes[0] < 0.5 * sizes[1] < 0.25 * sizes[2], "tendons go slack: it softens"
-    force[0] = np.nan
-    assert force_shift(MODEL, LIMB, rows, force, work, data, shift) == 1
-    assert not shift.any()
