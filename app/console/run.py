@@ -19,7 +19,7 @@ from app.station.processes import Supervisor
 from app.station.ready import wait_for_blocks
 from app.station.session import Session
 
-__all__ = ["make_application", "run_console"]
+__all__ = ["build_scene_ahead", "make_application", "run_console"]
 
 _WIDTH, _HEIGHT = 1600, 900
 
@@ -35,8 +35,16 @@ def make_application() -> QApplication:
     return app
 
 
-def _build_scene_ahead(robot: RobotParameters, around: str) -> Callable[[], Scene]:
-    """Build the scene now, and return a call that hands it over, or its error."""
+def build_scene_ahead(robot: RobotParameters, around: str) -> Callable[[], Scene]:
+    """Build the picture now, and return a call that hands it over, or its error.
+
+    Args:
+        robot: its parameters.
+        around: what stands about it: a shipped scene or a path.
+
+    Raises:
+        ConfigError: the scene is wrong, or not for this robot.
+    """
     model = build_robot_model(robot)
     parameters = load_scene(around)
     world = None
@@ -76,7 +84,7 @@ def run_console(
     robot = load_robot(session.robot)
     mapping = load_gamepad_mapping()
     app = make_application()
-    make_scene = _build_scene_ahead(robot, session.scene_name)
+    make_scene = build_scene_ahead(robot, session.scene_name)
     wait_for_blocks(session, robot, supervisor)
     window = ConsoleWindow(
         session.folder,

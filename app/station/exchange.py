@@ -136,8 +136,9 @@ class Exchange:
         if told.limb >= len(self._force):
             return
         if told.fields & SignalField.FORCE:
+            self._force[:] = 0.0  # the greatest is told: the others are less
             self._force[told.limb] = told.force
-        if not Strategy(told.strategy).bilateral:
+        if told.strategy >= len(Strategy) or not Strategy(told.strategy).bilateral:
             return
         engagement = engagement_near(told.engagement, self._engagement)
         if engagement != self._integral_of:
