@@ -10,7 +10,14 @@ import platformdirs
 __all__ = ["kernel_cache_folder"]
 
 _ROOT = Path(__file__).resolve().parent.parent
-_KERNEL_SOURCES = ("models", "app/control", "app/robot", "app/teleop")
+_KERNEL_SOURCES = (
+    "models",
+    "app/control",
+    "app/operator/haptic",
+    "app/robot",
+    "app/study",
+    "app/teleop",
+)
 
 
 def kernel_cache_folder() -> Path:

@@ -101,9 +101,15 @@ class PackedTelemetry:
         value = self._limbs.value(codes, self.grade)
         self._limbs.put(writer, limbs, value, self.grade)
         body = bytes([self._key(limbs)]) + writer.to_bytes()
+        room = mtu_bytes - len(body) - LONG_BYTES
+        kept: list[bytes] = []
         for section in self._sections(frame, limbs):
-            if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
-                body += section
+            if len(section) <= room:
+                room -= len(section)
+                kept.append(section)
+        # contact counts more than tension, and stands behind it
+        kept.sort(key=lambda section: section[0] == CONTACT)
+        body += b"".join(kept)
         return body + self._seal.long(body, coarse_time(time_ns))
 
     def _key(self, limbs: tuple[int, ...]) -> int:

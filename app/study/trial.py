@@ -174,7 +174,8 @@ class Trial:
         if self.ticks % _OPERATOR_PERIOD == 0:
             self._operate(now_ns)
         self._loop.step_at(now_ns, now_ns)
-        self._rows.append(self._loop.state_words.copy())
+        if self._recorder is not None:
+            self._rows.append(self._loop.state_words.copy())
         self._tell(self._watch.step(self.state))
         if self.ticks % _LINK_PERIOD == 0:
             self._exchange(now_ns)
