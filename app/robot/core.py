@@ -83,13 +83,16 @@ class RobotCore:
         self._around = None
         if scene is not None and not scene.is_empty:
             self._around = Surroundings(scene, robot, self.model)
-        self.body = body or Plant(
-            self.model, mismatch, seed, coordinates, surroundings=self._around
-        )
+        self._plant: Plant | None = None
+        if body is None:
+            body = self._plant = Plant(
+                self.model, mismatch, seed, coordinates, surroundings=self._around
+            )
+        self.body = body
         self._sense = ContactSense(robot, self.model, seed, noise=mismatch.noise)
         self._surfaces = SurfaceSense(self.model)
         self._senses = False
-        self.bridge.followed.goals.senses = True
+        self.bridge.followed.goals.senses = self._plant is not None
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
         self._frozen = 0
         self._stopped = False
@@ -134,8 +137,8 @@ class RobotCore:
         if self._stopped and not stopped:
             self.body.clear_faults()
         self._stopped = stopped
-        if isinstance(self.body, Plant):
-            self.body.time_ns = now_ns - STEP_NS  # it counts on by a step
+        if self._plant is not None:
+            self._plant.time_ns = now_ns - STEP_NS  # it counts on by a step
         frozen = self.body.step(self.applied)
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
@@ -149,6 +152,13 @@ class RobotCore:
         )
 
     @property
+    def true_pose(self) -> FloatArray:
+        """(S, 3) of the simulated robot; of a rig what is applied; a view."""
+        if self._plant is None:
+            return self.applied.coordinates
+        return self._plant.coordinates
+
+    @property
     def surroundings(self) -> Surroundings | None:
         """What the simulated robot can touch; None in open water, and of a rig."""
         return self._around
@@ -158,9 +168,11 @@ class RobotCore:
     ) -> FloatArray | None:
         """Forces of the tips on what they touch, while the robot holds itself.
 
-        Limp limbs rest on things: what they feel then is not worth the work.
+        Limp limbs rest on things: what they feel then is not worth the work. The pose
+        of a rig is that of a model that follows its actuators (`app.robot.estimator`):
+        contact is not in it.
         """
-        if self.applied.actuation != Actuation.STIFF:
+        if self._plant is None or self.applied.actuation != Actuation.STIFF:
             self._senses = False
             return None
         if not self._senses:

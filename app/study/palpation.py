@@ -22,9 +22,17 @@ from app.operator.performer import Performer
 from app.operator.presser import Pad, PressingHand
 from app.operator.submover import Submover
 from app.study.trial import Trial, TrialSetup
+from app.teleop.strategy import Strategy
 from models.numerics import FloatArray
 
-__all__ = ["Press", "delay_link", "press_twice", "soft_wall"]
+__all__ = [
+    "Press",
+    "Switched",
+    "delay_link",
+    "press_twice",
+    "soft_wall",
+    "switch_in_contact",
+]
 
 _FORCE_N, _HOLD_S, _ABOVE_M = 2.0, 3.0, 0.03
 _HAND_SPEED = 0.05  # m/s
@@ -135,6 +143,62 @@ class _Judge:
         )
 
 
+@dataclass(frozen=True)
+class Switched:
+    """What changing the strategy in contact did to the hand.
+
+    Attributes:
+        delay_s: one way [s].
+        step_n: greatest change of the hand's force in a millisecond [N].
+        injected_mj: most that the hand ever got beyond what it had put in [mJ].
+        peak_n: greatest force of the tip [N].
+        names: the strategies, in their order.
+    """
+
+    delay_s: float
+    step_n: float
+    injected_mj: float
+    peak_n: float
+    names: tuple[StrategyName, ...]
+
+
+def _make(
+    strategy: StrategyName,
+    delay_s: float,
+    scene: SceneParameters,
+    teleop: TeleopParameters | None,
+    presses: int,
+    seed: int,
+) -> tuple[Trial, PressingHand, "_Judge", int]:
+    """A trial with a person who presses the wall, and who watches it."""
+    parameters = (teleop or TeleopParameters()).model_copy(
+        update={"strategy": strategy}
+    )
+    trial = Trial(
+        TrialSetup(
+            link=delay_link(delay_s),
+            operator="presser",
+            scene=scene,
+            task="press",
+            teleop=parameters,
+            seed=seed,
+        )
+    )
+    task = trial.task
+    if task is None or not task.pads:
+        raise ConfigError("The task has no pads for this robot.")
+    pad = Pad(task.pads[0].place, task.pads[0].normal)
+    reacher = Submover(seed, _HAND_SPEED, Patience(practised=True))
+    hand = PressingHand(
+        reacher, lambda _: (pad,) * presses, _FORCE_N, _HOLD_S, _ABOVE_M, seed
+    )
+    trial.operator = Performer(task.limb, Eye(trial.model, task.limb, "strategy"), hand)
+    tip = trial.model.limb_segment_start[task.limb + 1] - 1
+    radius = float(trial.model.segment_radius[tip, 1])
+    judge = _Judge(pad.normal, pad.place + radius * pad.normal, task.limb)
+    return trial, hand, judge, task.limb
+
+
 def press_twice(
     strategy: StrategyName,
     delay_s: float,
@@ -157,37 +221,50 @@ def press_twice(
     Raises:
         ConfigError: the scene has no task for the robot.
     """
-    parameters = (teleop or TeleopParameters()).model_copy(
-        update={"strategy": strategy}
-    )
-    trial = Trial(
-        TrialSetup(
-            link=delay_link(delay_s),
-            operator="presser",
-            scene=soft_wall(stiffness, exponent),
-            task="press",
-            teleop=parameters,
-            seed=seed,
-        )
-    )
-    task = trial.task
-    if task is None or not task.pads:
-        raise ConfigError("The task has no pads for this robot.")
-    pad = Pad(task.pads[0].place, task.pads[0].normal)
-    reacher = Submover(seed, _HAND_SPEED, Patience(practised=True))
-    hand = PressingHand(
-        reacher, lambda _: (pad, pad), _FORCE_N, _HOLD_S, _ABOVE_M, seed
-    )
-    trial.operator = Performer(task.limb, Eye(trial.model, task.limb, "strategy"), hand)
-    tip = trial.model.limb_segment_start[task.limb + 1] - 1
-    radius = float(trial.model.segment_radius[tip, 1])
-    judge = _Judge(pad.normal, pad.place + radius * pad.normal, task.limb)
+    scene = soft_wall(stiffness, exponent)
+    trial, hand, judge, limb = _make(strategy, delay_s, scene, teleop, 2, seed)
     while not hand.done and trial.ticks < 1000 * _LONGEST_S:
         trial.step()
         judge.note(trial, hand)
     ended_s = trial.ticks / 1000.0 if hand.done else float("nan")
     trial.finish()
-    return _sum_up(trial, judge, strategy, delay_s, stiffness, ended_s, task.limb)
+    return _sum_up(trial, judge, strategy, delay_s, stiffness, ended_s, limb)
+
+
+def switch_in_contact(
+    delay_s: float, *, stiffness: float = 150.0, hold_s: float = 2.0, seed: int = 0
+) -> Switched:
+    """Press a wall with model mediation, then change the strategy again and again.
+
+    Args:
+        delay_s: one way [s].
+        stiffness: of the wall [N/m].
+        hold_s: for how long each strategy is used [s].
+        seed: of sensors and person.
+
+    Raises:
+        ConfigError: the scene has no task for the robot.
+    """
+    trial, hand, judge, limb = _make(
+        "model-mediated", delay_s, soft_wall(stiffness), None, 1, seed
+    )
+    while hand.pressing is None and trial.ticks < 1000 * _LONGEST_S:
+        trial.step()
+    others = [item for item in Strategy if item is not Strategy.MODEL_MEDIATED]
+    order = [item for one in others for item in (one, Strategy.MODEL_MEDIATED)]
+    for strategy in (Strategy.MODEL_MEDIATED, *order):
+        trial.choose(strategy)
+        for _ in range(round(1000 * hold_s)):
+            trial.step()
+            judge.note(trial, hand)
+    trial.finish()
+    return Switched(
+        delay_s=delay_s,
+        step_n=judge.step_n,
+        injected_mj=1e3 * float(trial.state.injected_energy[limb]),
+        peak_n=max(row[3] for row in judge.rows),
+        names=tuple(item.short for item in order),
+    )
 
 
 def _sum_up(

@@ -45,6 +45,7 @@ from app.station.service import versions
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
 from app.teleop.strategy import Strategy
+from models.numerics import FloatArray
 from models.robot import RobotModel
 
 __all__ = ["Trial", "TrialSetup", "run_trial"]
@@ -155,6 +156,11 @@ class Trial:
     def now_ns(self) -> int:
         """Time of the last tick [ns]."""
         return self._clock.now_ns()
+
+    @property
+    def true_pose(self) -> FloatArray:
+        """(S, 3) of the simulated robot [rad, rad, m]; a view."""
+        return self.core.true_pose
 
     @property
     def model(self) -> RobotModel:

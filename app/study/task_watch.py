@@ -1,0 +1,94 @@
+"""Judges a task while a trial runs: takes what is true at the robot, tick by tick."""
+
+import numpy as np
+
+from app.clock import NS_PER_S
+from app.config.task_place import PlacedTask
+from app.errors import ConfigError
+from app.operator.performer import Performer
+from app.operator.presser import PressingHand
+from app.operator.tracker import TrackingHand
+from app.study.task_run import TaskRun
+from app.study.task_truth import Truth, Verdict
+from app.study.trial import Trial
+from models.limb import limb_poses
+from models.numerics import FloatArray
+
+__all__ = ["TaskWatch"]
+
+_STEP_S = 1e-3
+
+
+class TaskWatch:
+    """One trial's task."""
+
+    def __init__(self, trial: Trial, round_trip_s: float) -> None:
+        """Start the clock of the task.
+
+        Args:
+            trial: with a task; not stepped yet.
+            round_trip_s: of its link [s].
+
+        Raises:
+            ConfigError: the trial has no task.
+        """
+        if trial.task is None:
+            raise ConfigError("This trial has no task to be judged: name one.")
+        self._trial = trial
+        self._task: PlacedTask = trial.task
+        self.run = TaskRun(self._task, trial.now_ns, round_trip_s)
+        model, limb = trial.model, self._task.limb
+        start, stop = model.limb_segment_start[limb : limb + 2]
+        self._rows = slice(int(start), int(stop))
+        self._poses = np.zeros((int(stop - start) + 1, 4, 4))
+        self._tip: FloatArray | None = None
+
+    def step(self) -> Verdict:
+        """Judge the tick that the trial has just done."""
+        return self.run.step(self._truth())
+
+    def _truth(self) -> Truth:
+        trial, limb = self._trial, self._task.limb
+        tip = self._true_tip()
+        before = tip if self._tip is None else self._tip
+        self._tip = tip
+        around = trial.core.surroundings
+        force, place, held = np.zeros(3), None, False
+        if around is not None:
+            force = around.contact_wrench[limb, 3:].copy()
+            held = bool(around.held_by(limb))
+            if len(around.objects):
+                place = around.poses[0, :3, 3].copy()
+        return Truth(
+            time_ns=trial.now_ns,
+            tip=tip,
+            speed=float(np.linalg.norm(tip - before)) / _STEP_S,
+            force=force,
+            object_place=place,
+            held=held,
+            answer=self._answer(),
+            path_over=self._path_over(trial.now_ns),
+        )
+
+    def _true_tip(self) -> FloatArray:
+        trial, limb = self._trial, self._task.limb
+        limb_poses(trial.model, limb, trial.true_pose[self._rows], self._poses)
+        base = trial.model.pose_base_to_hull[limb]
+        tip: FloatArray = base[:3, :3] @ self._poses[-1, :3, 3] + base[:3, 3]
+        return tip
+
+    def _answer(self) -> int | None:
+        operator = self._trial.operator
+        if isinstance(operator, Performer) and isinstance(operator.hand, PressingHand):
+            return operator.hand.answer
+        return None
+
+    def _path_over(self, now_ns: int) -> bool:
+        operator, curve = self._trial.operator, self._task.curve
+        if not (isinstance(operator, Performer) and curve is not None):
+            return False
+        hand = operator.hand
+        if not isinstance(hand, TrackingHand) or hand.started_ns is None:
+            return False
+        length_s = curve.length / self._task.speed
+        return (now_ns - hand.started_ns) / NS_PER_S >= length_s
