@@ -263,7 +263,8 @@ def test_an_arrow_begins_at_the_tip_and_points_where_the_tip_pushes(
     head = np.array(camera.project(tip + 0.08 * FORCE)[:2])
     way = (head - start) / np.linalg.norm(head - start)
     assert np.linalg.norm(drawn - start, axis=1).min() < 2 * PX
-    assert np.linalg.norm(drawn - head, axis=1).min() < 2 * PX
+    # its point is thinner than a pixel, so that its last ones are not of full colour
+    assert np.linalg.norm(drawn - head, axis=1).min() < 3 * PX
     assert ((drawn - start) @ way).min() > -4.0  # nothing behind the tip
 
 
