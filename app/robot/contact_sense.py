@@ -22,13 +22,12 @@ __all__ = ["DEAD_ZONE_N", "ContactSense"]
 DEAD_ZONE_N = 0.2
 """Force below which an estimate is no contact [N]."""
 _CORNER_HZ = 3.0
-_PERIOD_S = 1e-3
 _SENSOR_NOISE_N = 0.01  # of one reading of a tip's force sensor; ASSUMED
 _NOISE_ROWS = 256
 
 
 class ContactSense:
-    """Forces at all tips, a millisecond at a time."""
+    """Forces at all tips, a measurement at a time."""
 
     def __init__(
         self,
@@ -38,6 +37,7 @@ class ContactSense:
         *,
         dead_zone_n: float = DEAD_ZONE_N,
         noise: float = 1.0,
+        period_s: float = 1e-3,
     ) -> None:
         """Begin without contact.
 
@@ -47,6 +47,7 @@ class ContactSense:
             seed: of the sensors' noise.
             dead_zone_n: see `DEAD_ZONE_N` [N].
             noise: factor on the sensors' noise, 0 for none.
+            period_s: between measurements [s].
         """
         limbs = len(robot.limbs)
         self.has_sensor = np.array(
@@ -56,7 +57,8 @@ class ContactSense:
         self._data = allocate_robot_data(model)
         self._work = allocate_rod_work(model)
         self._dead_zone = dead_zone_n
-        self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * _PERIOD_S)
+        self._period_s = period_s
+        self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s)
         self._pose: FloatArray | None = None
         self._rates = np.zeros_like(model.rest_coordinates)
         self._tension = np.zeros(model.tendon_angle.size)
@@ -83,7 +85,7 @@ class ContactSense:
         tension: FloatArray,
         tip_force: FloatArray | None = None,
     ) -> FloatArray:
-        """Take one measurement; a millisecond after the last.
+        """Take one measurement, a period after the last.
 
         Args:
             coordinates: (S, 3) measured pose [rad, rad, m]; not finite where unknown.
@@ -101,7 +103,7 @@ class ContactSense:
         lost = ~np.isfinite(self._pose)
         self._pose[lost] = coordinates[lost]
         step = coordinates - self._pose
-        self._rates[:] = (self._share / _PERIOD_S) * step
+        self._rates[:] = (self._share / self._period_s) * step
         self._pose += self._share * step
         lost_tension = ~np.isfinite(self._tension)
         self._tension[lost_tension] = tension[lost_tension]

@@ -8,6 +8,7 @@ one, a whole trial from one seed.
 
 import secrets
 
+from app.clock import NS_PER_S
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters, build_robot_model
 from app.config.scene import SceneParameters
@@ -30,6 +31,7 @@ __all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "RobotCore", "warm_up_robot"]
 DEFAULT_ROBOT_ID = 1
 STEP_NS = 1_000_000
 """Time between steps [ns]."""
+_SENSE_STEPS = 4  # what is felt is low-passed at 3 Hz: 250 times a second are enough
 
 
 class RobotCore:
@@ -89,9 +91,13 @@ class RobotCore:
                 self.model, mismatch, seed, coordinates, surroundings=self._around
             )
         self.body = body
-        self._sense = ContactSense(robot, self.model, seed, noise=mismatch.noise)
-        self._surfaces = SurfaceSense(self.model)
-        self._senses = False
+        period_s = _SENSE_STEPS * STEP_NS / NS_PER_S
+        self._sense = ContactSense(
+            robot, self.model, seed, noise=mismatch.noise, period_s=period_s
+        )
+        self._surfaces = SurfaceSense(self.model, period_s)
+        self._contact: FloatArray | None = None
+        self._until_sense = 0
         self.bridge.followed.goals.senses = self._plant is not None
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
         self._frozen = 0
@@ -173,15 +179,18 @@ class RobotCore:
         contact is not in it.
         """
         if self._plant is None or self.applied.actuation != Actuation.STIFF:
-            self._senses = False
+            self._contact, self._until_sense = None, 0
             return None
-        if not self._senses:
+        if self._contact is None:
             self._sense.reset()
-            self._senses = True
-        tips = None if self._around is None else self._around.tip_force
-        force = self._sense.step(measured, tension, tips)
-        self._surfaces.step(now_ns, measured, force)
-        return -force
+        self._until_sense -= 1
+        if self._until_sense <= 0:
+            self._until_sense = _SENSE_STEPS
+            tips = None if self._around is None else self._around.tip_force
+            force = self._sense.step(measured, tension, tips)
+            self._surfaces.step(now_ns, measured, force)
+            self._contact = -force
+        return self._contact
 
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""

@@ -24,7 +24,7 @@ from models.tip_shift import allocate_tip_shift, tip_shift
 
 __all__ = ["Pressing"]
 
-_GAIN = 0.01  # m/(N s)
+_GAIN = 0.02  # m/(N s)
 _SPEED, _BACK = 0.020, 0.020  # m/s
 _LEAST, _MOST = -0.010, 0.030  # m
 _TOLD_N, _FELT_N = 0.1, 0.15

@@ -21,25 +21,26 @@ from models.surface_estimator_report import estimate_surface
 __all__ = ["SurfaceSense"]
 
 _CORNER_HZ = 3.0
-_PERIOD_S = 1e-3
 _TOUCH_N = 0.05  # below it a tip that never touched anything is not looked at
 _MOST = 3  # limbs that telemetry has room for
 
 
 class SurfaceSense:
-    """Estimates the surface at every tip, a millisecond at a time."""
+    """Estimates the surface at every tip, a measurement at a time."""
 
-    def __init__(self, model: RobotModel) -> None:
+    def __init__(self, model: RobotModel, period_s: float = 1e-3) -> None:
         """Begin with nothing touched.
 
         Args:
             model: the robot as its file gives it.
+            period_s: between measurements [s].
         """
         limbs = model.tip_speed_limit.size
         longest = int(np.max(np.diff(model.limb_segment_start)))
         self._model = model
         self._gates = build_surface_estimator()
-        self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * _PERIOD_S)
+        self._period_s = period_s
+        self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s)
         self._poses = np.zeros((longest + 1, 4, 4))
         self._tip = np.zeros(3)
         self._nowhere = np.zeros(3)
@@ -51,7 +52,7 @@ class SurfaceSense:
         self._entries: dict[int, bytes] = {}
 
     def step(self, now_ns: int, measured: FloatArray, force: FloatArray) -> None:
-        """Take one measurement; a millisecond after the last.
+        """Take one measurement, a period after the last.
 
         Args:
             now_ns: robot time [ns].
@@ -81,9 +82,9 @@ class SurfaceSense:
             if estimate_surface(
                 self._gates,
                 self._now,
-                _PERIOD_S,
+                self._period_s,
                 second[0],
-                step[0] / _PERIOD_S,
+                step[0] / self._period_s,
                 second[1],
                 self._nowhere,
                 self._estimates[limb],
