@@ -8,6 +8,8 @@ one, a whole trial from one seed.
 
 import secrets
 
+import numpy as np
+
 from app.clock import NS_PER_S
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters, build_robot_model
@@ -192,6 +194,16 @@ class RobotCore:
             self._contact = -force
         return self._contact
 
+    def warm_up(self, coordinates: FloatArray) -> None:
+        """Compile or load what an idle robot never calls; this core is thrown away.
+
+        Args:
+            coordinates: (S, 3) any pose [rad, rad, m].
+        """
+        self.bridge.warm_up(coordinates)
+        self._sense.step(coordinates, np.zeros(self.model.tendon_angle.size))
+        self._surfaces.warm_up(coordinates)
+
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""
         events = sorted(
@@ -240,5 +252,5 @@ def warm_up_robot(
     core.step(0)
     core.step(STEP_NS)
     rest = core.model.rest_coordinates.copy()
-    core.bridge.warm_up(rest)
+    core.warm_up(rest)
     core.body.step(Applied(rest, Actuation.STIFF))
