@@ -38,7 +38,8 @@ def draw_forces(painter: QPainter, view: View, readings: StationReadings) -> Non
             _arrow(painter, view, readings.tip_confirmed[limb], force, FELT_COLOR)
     if strategy_of(readings).feels:
         tip = state.tip_model[int(state.selected_limb[0])]
-        _arrow(painter, view, tip, state.force_hand, MODEL_COLOR)
+        # both tips are close together: its number stands a line below the robot's
+        _arrow(painter, view, tip, state.force_hand, MODEL_COLOR, lines=1)
 
 
 def draw_tube(painter: QPainter, view: View, readings: StationReadings) -> None:
@@ -59,7 +60,12 @@ def draw_tube(painter: QPainter, view: View, readings: StationReadings) -> None:
 
 
 def _arrow(
-    painter: QPainter, view: View, tip: FloatArray, force: FloatArray, shade: str
+    painter: QPainter,
+    view: View,
+    tip: FloatArray,
+    force: FloatArray,
+    shade: str,
+    lines: int = 0,
 ) -> None:
     """Draw one force from its tip, with its size in N beside the head."""
     size = float(np.linalg.norm(force))
@@ -89,7 +95,7 @@ def _arrow(
     place = head + 0.9 * text * along
     width = painter.fontMetrics().horizontalAdvance(words)
     left = place[0] if along[0] >= 0.0 else place[0] - width
-    at = QPointF(left, place[1] + 0.35 * text)
+    at = QPointF(left, place[1] + (0.35 + 1.1 * lines) * text)
     painter.setPen(color(WINDOW))
     painter.drawText(at + QPointF(1.0, 1.0), words)
     painter.setPen(color(shade))

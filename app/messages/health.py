@@ -49,7 +49,7 @@ class LinkHealth(NamedTuple):
     heard_wave: FloatArray  # (3,) [sqrt(W)]
     heard_wave_integral: FloatArray  # (3,) [sqrt(W) s]
     heard_energy: FloatArray  # (1,) [J]
-    contact_force: FloatArray  # (L, 3) on each tip as the robot feels it [N]
+    contact_force: FloatArray  # (L, 3) that each tip pushes with, hull frame [N]
     # the command under which the newest telemetry of each limb was made
     confirmed_command_ns: IntArray  # (L,) when it was given, 0 = not known
     # newest report of the surface that each limb's tip touches
