@@ -139,6 +139,8 @@ def tick(
         state_out.source_age_ns[source] = now_ns - sample.stamp_ns[0]
         if fresh == 1 and sample.deadman[0] == 1:
             any_deadman = 1
+    state_out.health_ns[0] = health.time_ns[0]
+    state_out.wish_revision[0] = wish.revision[0]
     # 2. presses, then what the robot decided by itself
     for source in range(len(samples)):
         handle_requests(

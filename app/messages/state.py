@@ -24,6 +24,8 @@ class StationState(NamedTuple):
     selected_limb: IntArray  # (1,)
     source_age_ns: IntArray  # (3,) age of each source's newest sample
     source_fresh: IntArray  # (3,) 1 where that sample is young enough to be believed
+    health_ns: IntArray  # (1,) time of the newest `LinkHealth` that this tick knew
+    wish_revision: IntArray  # (1,) of the newest `TeleopWish` that this tick knew
     target_position: FloatArray  # (L, 3) operator's tip target [m], hull frame
     reach_error: FloatArray  # (L,) distance from the target to the commanded tip [m]
     reach_status: IntArray  # (L,) bits of models.inverse
