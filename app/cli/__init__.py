@@ -22,6 +22,7 @@ from app.cli import (  # noqa: F401  they add their commands
     processes,
     simulate,
     tasks,
+    trcrit,
 )
 from app.cli.options import application, err
 from app.errors import LimblinkError

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import application, err, out
+from app.cli.writable import check_writable
 from app.errors import ConfigError
 
 __all__ = ["simulate"]
@@ -97,7 +98,7 @@ def simulate(
     parameters, chosen = prepare(robot, case)
     if linear is not None and linear.suffix != ".npz":
         raise ConfigError(f"--linear {linear}: give the file the ending .npz.")
-    _check_writable(record, plot, strip, linear)
+    check_writable(record, plot, strip, linear)
     simulation = run(
         parameters,
         chosen,
@@ -145,19 +146,3 @@ def _list_cases() -> None:
     for row in describe_cases():
         table.add_row(*row)
     out.print(table)
-
-
-def _check_writable(*paths: Path | None) -> None:
-    """Refuse a file that cannot be made before the time is spent on it."""
-    import os
-
-    for path in paths:
-        if path is None:
-            continue
-        folder = path.expanduser().absolute().parent
-        while not folder.exists():
-            folder = folder.parent
-        if not (folder.is_dir() and os.access(folder, os.W_OK)):
-            raise ConfigError(
-                f"{path}: nothing can be written in {folder}. Choose another place."
-            )

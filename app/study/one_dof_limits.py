@@ -9,18 +9,19 @@ from app.study.one_dof_setup import Setup
 from app.teleop.held_loop import held_loop
 from app.teleop.limits import Contact, Loop
 
-__all__ = ["critical_delay", "loop_of"]
+__all__ = ["DELAY_GRID", "critical_delay", "loop_of"]
 
-_GRID = (
+DELAY_GRID = (
     *(float(value) for value in np.arange(0.005, 0.1, 0.005)),
     *(float(value) for value in np.arange(0.1, 0.2, 0.01)),
     *(float(value) for value in np.arange(0.2, 1.01, 0.1)),
 )
+"""Delays each way that are tried first [s]."""
 
 
 def critical_delay(
     setup: Setup,
-    grid: Sequence[float] = _GRID,
+    grid: Sequence[float] = DELAY_GRID,
     stable: Callable[[Setup], bool] | None = None,
 ) -> float | None:
     """Smallest delay each way at which a set-up is unstable.
