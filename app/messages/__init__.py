@@ -14,6 +14,7 @@ from app.messages.inputs import (
     OperatorInput,
     Source,
 )
+from app.messages.marks import Mark
 from app.messages.modes import RobotFault, RobotState, StationMode
 from app.messages.shapes import Shapes
 from app.messages.state import StationState, state_shapes
@@ -36,6 +37,7 @@ __all__ = [
     "InputMode",
     "LinkHealth",
     "LinkWish",
+    "Mark",
     "OperatorInput",
     "RobotFault",
     "RobotState",

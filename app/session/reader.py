@@ -2,14 +2,13 @@
 
 A file cut by a crash has no summary, and its last record may be half there: reading
 stops before it and says so (`Recording.damage`). A chunk whose check sum is wrong is
-skipped and counted. `recover` writes what can be read as a whole file that any MCAP
-program opens.
+skipped and counted. `app.session.repair` makes a whole file of what can be read.
 """
 
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -18,25 +17,23 @@ from mcap.records import (
     Attachment,
     Channel,
     Chunk,
-    Header,
     McapRecord,
     Message,
     Metadata,
-    Schema,
 )
 from mcap.stream_reader import StreamReader, breakup_chunk
-from mcap.writer import CompressionType, Writer
 from zstandard import ZstdError  # mcap lets it through
 
 from app.errors import LogError
-from app.session.recorder import METADATA_NAME
+from app.session.chunks import MAGIC, RawMessage, messages_in, open_recording
+from app.session.index import FileIndex
+from app.session.journal import METADATA_NAME
 from app.session.schema import make_message
 from models.numerics import FloatArray, IntArray
 
-__all__ = ["LoggedMessage", "Recording", "open_log", "recover"]
+__all__ = ["LoggedMessage", "Recording", "open_log"]
 
-
-_MAGIC = b"\x89MCAP0\r\n"
+_FOREVER_NS = (1 << 63) - 1
 
 
 class LoggedMessage(NamedTuple):
@@ -69,11 +66,11 @@ class Recording:
         self.metadata: dict[str, str] = {}
         self.attachments: dict[str, bytes] = {}
         self.skipped_chunks = 0
-        with self._open() as file:
-            whole = file.seek(0, 2) >= 2 * len(_MAGIC)
+        with open_recording(self.path) as file:
+            whole = file.seek(0, 2) >= 2 * len(MAGIC)
             if whole:
-                file.seek(-len(_MAGIC), 2)
-            self.complete = whole and file.read() == _MAGIC
+                file.seek(-len(MAGIC), 2)
+            self.complete = whole and file.read() == MAGIC
         for record in self.records():
             if isinstance(record, Metadata) and record.name == METADATA_NAME:
                 self.metadata.update(record.metadata)
@@ -95,12 +92,18 @@ class Recording:
         return "; ".join(faults)
 
     def messages(
-        self, topics: Collection[str] | None = None
+        self,
+        topics: Collection[str] | None = None,
+        *,
+        first_ns: int | None = None,
+        last_ns: int | None = None,
     ) -> Iterator[LoggedMessage]:
         """Iterate messages in the order they were written.
 
         Args:
             topics: only these; None for all.
+            first_ns: none before this time [ns]; None for no limit.
+            last_ns: none after this time [ns]; None for no limit.
 
         Yields:
             Each message, decoded with the schema that the file itself carries.
@@ -108,21 +111,24 @@ class Recording:
         Raises:
             LogError: a message does not fit its schema.
         """
-        schemas: dict[int, type[Any]] = {}
-        channels: dict[int, tuple[str, type[Any]] | None] = {}
-        for record in self.records():
-            if isinstance(record, Schema) and record.id not in schemas:
-                schemas[record.id] = make_message(record.data, record.name)
-            elif isinstance(record, Channel):
-                wanted = topics is None or record.topic in topics
-                kind = schemas.get(record.schema_id)
-                channels[record.id] = (
-                    (record.topic, kind) if wanted and kind is not None else None
-                )
-            elif isinstance(record, Message):
-                channel = channels.get(record.channel_id)
-                if channel is not None:
-                    yield _decode(record, *channel)
+        index = FileIndex(self.path)
+        wanted: dict[int, tuple[str, type[Any]]] = {}
+        for channel in index.channels.values():
+            schema = index.schemas.get(channel.schema_id)
+            if schema is not None and (topics is None or channel.topic in topics):
+                kind = make_message(schema.data, schema.name)
+                wanted[channel.id] = (channel.topic, kind)
+        first = -_FOREVER_NS if first_ns is None else first_ns
+        last = _FOREVER_NS if last_ns is None else last_ns
+        self.skipped_chunks = 0
+        with open_recording(self.path) as file:
+            for number in index.chunks_within(wanted, first, last):
+                content = index.read_chunk(number, file)
+                self.skipped_chunks += content is None
+                for message in messages_in(content or b""):
+                    known = wanted.get(message.channel)
+                    if known is not None and first <= message.time_ns <= last:
+                        yield _decode(message, *known)
 
     def channels(self) -> dict[str, Mapping[str, str]]:
         """Return every topic with its metadata: units, shapes, meanings of numbers."""
@@ -160,26 +166,10 @@ class Recording:
             values.append(value if isinstance(value, int | float) else list(value))
         return np.asarray(times, dtype=np.int64), np.asarray(values, dtype=np.float64)
 
-    def _open(self) -> IO[bytes]:
-        try:
-            file = self.path.open("rb")
-        except OSError as error:
-            raise LogError(
-                f"Recording {self.path} cannot be opened: {error.strerror}. Check the "
-                "path."
-            ) from error
-        if file.read(len(_MAGIC)) != _MAGIC:
-            file.close()
-            raise LogError(
-                f"{self.path} is not an MCAP recording, or empty. Give a file that "
-                "limblink has written."
-            )
-        return file
-
     def records(self) -> Iterator[McapRecord]:
         """Iterate the raw records that can be read, those inside chunks too."""
         skipped = 0
-        with self._open() as file:
+        with open_recording(self.path) as file:
             reader = StreamReader(file, skip_magic=True, emit_chunks=True)
             try:
                 for record in reader.records:
@@ -202,7 +192,7 @@ def _unpack(chunk: Chunk) -> list[McapRecord] | None:
         return None
 
 
-def _decode(record: Message, topic: str, kind: type[Any]) -> LoggedMessage:
+def _decode(record: RawMessage, topic: str, kind: type[Any]) -> LoggedMessage:
     try:
         content = kind.FromString(record.data)
     except DecodeError as error:
@@ -210,7 +200,7 @@ def _decode(record: Message, topic: str, kind: type[Any]) -> LoggedMessage:
             f"A message of {topic} does not fit its schema ({error}): the recording "
             "was written by a faulty program."
         ) from error
-    return LoggedMessage(topic, record.log_time, content)
+    return LoggedMessage(topic, record.time_ns, content)
 
 
 def open_log(path: Path) -> Recording:
@@ -220,65 +210,3 @@ def open_log(path: Path) -> Recording:
         LogError: there is no such file, or it is not an MCAP file.
     """
     return Recording(path)
-
-
-def recover(path: Path, destination: Path | None = None) -> Path:
-    """Write everything that can be read of a recording as a whole new file.
-
-    Args:
-        path: the damaged recording; it is left as it is.
-        destination: the file to make; None for `NAME.recovered.mcap` beside it.
-
-    Returns:
-        The file made.
-
-    Raises:
-        LogError: the source cannot be read or the destination not be made.
-    """
-    made = destination or path.with_suffix(".recovered.mcap")
-    source = Recording(path)
-    schemas: dict[int, int] = {0: 0}
-    channels: dict[int, int] = {}
-    try:
-        with made.open("xb") as file:
-            writer = Writer(file, compression=CompressionType.ZSTD)
-            for record in source.records():
-                if isinstance(record, Header):
-                    writer.start(record.profile, record.library)
-                elif isinstance(record, Metadata):
-                    writer.add_metadata(record.name, record.metadata)
-                elif isinstance(record, Attachment):
-                    writer.add_attachment(
-                        record.create_time,
-                        record.log_time,
-                        record.name,
-                        record.media_type,
-                        record.data,
-                    )
-                elif isinstance(record, Schema) and record.id not in schemas:
-                    schemas[record.id] = writer.register_schema(
-                        record.name, record.encoding, record.data
-                    )
-                elif isinstance(record, Channel) and record.id not in channels:
-                    channels[record.id] = writer.register_channel(
-                        record.topic,
-                        record.message_encoding,
-                        schemas[record.schema_id],
-                        record.metadata,
-                    )
-                elif isinstance(record, Message) and record.channel_id in channels:
-                    writer.add_message(
-                        channels[record.channel_id],
-                        record.log_time,
-                        record.data,
-                        record.publish_time,
-                        record.sequence,
-                    )
-            writer.finish()  # type: ignore[no-untyped-call]
-    except FileExistsError as error:
-        raise LogError(
-            f"{made} exists and is not overwritten; remove it or name another."
-        ) from error
-    except OSError as error:
-        raise LogError(f"{made} cannot be written: {error.strerror}.") from error
-    return made

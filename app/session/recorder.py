@@ -1,94 +1,75 @@
-"""Writing a recording: one MCAP file, whole up to the last flush whatever happens.
+"""Writing a recording: MCAP files, whole up to the last flush whatever happens.
 
 `Recorder` writes at once and is what a virtual-time study uses: equal calls give equal
 bytes, because every time is an argument and nothing of the host is written but what the
 caller passes as metadata. `app.session.thread.RecorderThread` offers the same `Journal`
-to a live process, off its control path.
+to a live process, off its control path. `app.session.container` is the file itself.
 
-| topic                   | message        | written                              |
-|-------------------------|----------------|--------------------------------------|
-| /state                  | State          | every tick, 1 kHz                    |
-| /input/gamepad, …       | OperatorInput  | every new sample of a source         |
-| /frame/down, /frame/up  | Frame          | every frame, bytes as on the wire    |
-| /packet                 | Packet         | every packet's fate in the channel   |
-| /health                 | Health         | as the link thread publishes         |
-| /event                  | Event          | when it happens                      |
-| /statistics             | LoopStatistics | each second                          |
-| /simulation             | Simulation     | every sample of a simulated case     |
-
-A flush hands a complete chunk to the operating system: it outlives the death of this
-process, though not a loss of power before the kernel has written it to disk.
+| topic                   | message        | written                               |
+|-------------------------|----------------|---------------------------------------|
+| /state                  | State          | every tick, 1 kHz                     |
+| /contact, /energy       | Contact, ...   | of the state, every tenth tick        |
+| /input/gamepad, ...     | OperatorInput  | every new sample of a source          |
+| /setpoint               | Setpoint       | what was commanded as frames went     |
+| /frame/down, /frame/up  | Frame          | every frame, bytes as on the wire     |
+| /packet                 | Packet         | every packet's fate in the channel    |
+| /telemetry              | Telemetry      | every telemetry frame that came, read |
+| /robot                  | Robot          | a simulated robot's truth, 100 Hz     |
+| /link                   | Link           | settings: on change and each second   |
+| /clock                  | Clock          | offset of the robot's clock, 10 Hz    |
+| /health                 | Health         | as the link thread publishes          |
+| /event, /mark           | Event, Mark    | when it happens                       |
+| /statistics             | LoopStatistics | each second                           |
+| /simulation             | Simulation     | every sample of a simulated case      |
 """
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
-import mcap
-from mcap.well_known import MessageEncoding, SchemaEncoding
-from mcap.writer import CompressionType, Writer
+import numpy as np
 
-from app.errors import LogError
+from app.clock import NS_PER_S
 from app.link.channel import Direction, PacketRecord
-from app.messages import Event, LinkHealth, OperatorInput, Source
-from app.session.schema import SCHEMAS, Schema, StateEncoder, fill_message
+from app.link.emulator_protocol import EmulatorStatus
+from app.link.offset import ClockOffset
+from app.link.records import TelemetryFrame
+from app.messages import (
+    Event,
+    LinkHealth,
+    Mark,
+    OperatorInput,
+    RobotState,
+    Source,
+    StationState,
+)
+from app.session.container import PART_BYTES, LogFile
+from app.session.journal import (
+    METADATA_NAME,
+    Journal,
+    LayoutDescription,
+    StatisticsLike,
+)
+from app.session.schema import SCHEMAS, StateEncoder, fill_message
 from models.numerics import FloatArray, IntArray
 
 __all__ = [
     "METADATA_NAME",
+    "SETPOINT_FIELDS",
     "Journal",
     "LayoutDescription",
     "Recorder",
     "StatisticsLike",
 ]
 
-LayoutDescription = Sequence[tuple[str, int, tuple[int, ...]]]
-
-METADATA_NAME = "limblink"
-_CHUNK_BYTES = 512 * 1024
-_UINT32 = 0xFFFF_FFFF
-
-
-class StatisticsLike(Protocol):
-    """Loop statistics: a NamedTuple of int64 arrays, see `app.control.blocks`."""
-
-    @property
-    def ticks(self) -> IntArray:
-        """Ticks since the loop started, (1,)."""
-
-    @property
-    def lateness(self) -> IntArray:
-        """Histogram of lateness, counts."""
-
-
-class Journal(Protocol):
-    """What a running session tells its recording; all times in ns."""
-
-    def write_states(self, rows: IntArray, description: LayoutDescription) -> None:
-        """Keep (n, words) rows of `StationState`, laid out as described."""
-
-    def write_input(self, source: Source, sample: OperatorInput) -> None:
-        """Keep one sample of an operator."""
-
-    def write_frame(
-        self, direction: Direction, sent_ns: int, received_ns: int, payload: bytes
-    ) -> None:
-        """Keep one frame as it was on the wire; a time not known is 0."""
-
-    def write_packet(self, packet: PacketRecord) -> None:
-        """Keep the fate of one packet in the emulated channel."""
-
-    def write_health(self, health: LinkHealth) -> None:
-        """Keep what is known of the link."""
-
-    def write_event(self, event: Event) -> None:
-        """Keep something a person should know of."""
-
-    def write_statistics(self, time_ns: int, statistics: StatisticsLike) -> None:
-        """Keep the loop's statistics so far."""
+_PARTS_OF_STATE = {"/contact": "Contact", "/energy": "Energy"}
+_PARTS_EVERY = 10  # ticks
+_LINK_EVERY_NS = NS_PER_S
+SETPOINT_FIELDS = ("mode", "arm_epoch", "coordinates_commanded", "grip")
+"""What `Recorder.write_setpoint` reads of the state."""
+_REAL = {field.name for field in SCHEMAS["State"].fields if field.is_real}
 
 
 class Recorder:
@@ -101,6 +82,7 @@ class Recorder:
         attachments: Mapping[str, bytes] | None = None,
         *,
         overwrite: bool = False,
+        part_bytes: int = PART_BYTES,
     ) -> None:
         """Open the file and write who, what and with which configuration.
 
@@ -109,42 +91,21 @@ class Recorder:
             metadata: facts of the run: versions, seed, robot, link, start time.
             attachments: files by name, such as the resolved configuration as TOML.
             overwrite: replace an existing file.
+            part_bytes: after so many the recording goes on in another file [bytes].
 
         Raises:
             LogError: the file exists or cannot be made.
         """
         self.path = path
-        self.counts: dict[str, int] = {}
-        self._encoder: StateEncoder | None = None
-        self._channels: dict[str, int] = {}
-        self._schema_ids: dict[str, int] = {}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists() and not overwrite:
-                raise LogError(
-                    f"Recording {path} exists and is not overwritten. Give another "
-                    "name or remove it."
-                )
-            self._file = path.open("wb")
-        except OSError as error:
-            raise LogError(
-                f"Recording {path} cannot be made: {error.strerror}. Give a path in a "
-                "folder that you may write to."
-            ) from error
-        self._writer = Writer(
-            self._file, chunk_size=_CHUNK_BYTES, compression=CompressionType.ZSTD
+        self._log = LogFile(
+            path,
+            metadata,
+            attachments or {},
+            overwrite=overwrite,
+            part_bytes=part_bytes,
         )
-        try:
-            self._writer.start(profile="", library=f"limblink; mcap {mcap.__version__}")
-            self._writer.add_metadata(METADATA_NAME, dict(metadata))
-            for name, data in (attachments or {}).items():
-                media_type = (
-                    "application/toml" if name.endswith(".toml") else "text/plain"
-                )
-                self._writer.add_attachment(0, 0, name, media_type, data)
-        except OSError as error:
-            raise self._failed(error) from error
-        self.flush()
+        self._encoders: dict[str, StateEncoder] = {}
+        self._link: tuple[int, tuple[object, ...]] = (-_LINK_EVERY_NS, ())
 
     def __enter__(self) -> "Recorder":
         """Return the recorder itself."""
@@ -162,7 +123,17 @@ class Recorder:
     @property
     def closed(self) -> bool:
         """Whether the file is closed, by `close` or by a failure."""
-        return self._file.closed
+        return self._log.closed
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Messages written so far, by topic."""
+        return self._log.counts
+
+    @property
+    def part_name(self) -> Path:
+        """The file that is being written."""
+        return self._log.part_name
 
     def write_states(self, rows: IntArray, description: LayoutDescription) -> None:
         """Keep (n, words) rows of `StationState`, laid out as described.
@@ -170,13 +141,38 @@ class Recorder:
         Raises:
             LogError: the rows do not fit the schema, or the disk refused them.
         """
-        encoder = self._encoder
-        if encoder is None:
-            encoder = self._encoder = StateEncoder(description)
-        times = rows[:, encoder.time_word].tolist()
-        channel = self._channel("/state", SCHEMAS["State"], encoder.metadata())
-        for time_ns, data in zip(times, encoder.encode(rows), strict=True):
-            self._add(channel, "/state", time_ns, data)
+        if "/state" not in self._encoders:
+            self._encoders = {"/state": StateEncoder(description)} | {
+                topic: StateEncoder(description, name)
+                for topic, name in _PARTS_OF_STATE.items()
+            }
+            self._places = {name: (first, shape) for name, first, shape in description}
+        places = self._places
+        ticks = rows[:, places["tick"][0]]
+        for topic, encoder in self._encoders.items():
+            chosen = rows if topic == "/state" else rows[ticks % _PARTS_EVERY == 0]
+            times = chosen[:, encoder.time_word].tolist()
+            extra = encoder.metadata()
+            for time_ns, data in zip(times, encoder.encode(chosen), strict=True):
+                self._log.add(topic, encoder.schema, extra, time_ns, data)
+        self._survey(rows)
+
+    def _survey(self, rows: IntArray) -> None:
+        """Add to the overview what begins another tenth of a second."""
+        overview, places = self._log.overview, self._places
+        for row, time_ns in zip(
+            rows, rows[:, places["time_ns"][0]].tolist(), strict=True
+        ):
+            if not overview.wants_state(time_ns):
+                continue
+            words = np.ascontiguousarray(row)
+
+            def value(name: str, words: IntArray = words) -> FloatArray | IntArray:
+                first, shape = places[name]
+                part = words[first : first + int(np.prod(shape))]
+                return part.view(np.float64) if name in _REAL else part
+
+            overview.add_state(time_ns, value)
 
     def write_input(self, source: Source, sample: OperatorInput) -> None:
         """Keep one sample of an operator."""
@@ -219,10 +215,97 @@ class Recorder:
         )
         self._write("/packet", "Packet", packet.submitted_ns, message)
 
+    def write_setpoint(
+        self, time_ns: int, state: StationState, packets: Sequence[bytes]
+    ) -> None:
+        """Keep what was commanded when these frames were sent.
+
+        Args:
+            time_ns: when they were sent [ns].
+            state: what they were made from.
+            packets: the frames; their first byte is the stream key.
+        """
+        message = SCHEMAS["Setpoint"].message(
+            time_ns=time_ns,
+            mode=int(state.mode[0]),
+            arm_epoch=int(state.arm_epoch[0]),
+            keys=[packet[0] for packet in packets],
+            size_bytes=[len(packet) for packet in packets],
+            coordinates_commanded=state.coordinates_commanded.reshape(-1).tolist(),
+            grip=state.grip.tolist(),
+        )
+        self._write("/setpoint", "Setpoint", time_ns, message)
+
+    def write_telemetry(
+        self, frame: TelemetryFrame, generated_ns: int, received_ns: int
+    ) -> None:
+        """Keep what a telemetry frame says.
+
+        Args:
+            frame: as decoded; NaN stands for what it does not tell.
+            generated_ns: when the robot made it, in station time [ns].
+            received_ns: when it came [ns].
+        """
+        tension = [] if frame.tension is None else frame.tension.tolist()
+        message = SCHEMAS["Telemetry"].message(
+            generated_ns=generated_ns,
+            received_ns=received_ns,
+            sequence=frame.sequence,
+            limb=frame.limb,
+            arm_epoch=frame.epoch,
+            state=int(frame.state),
+            faults=frame.faults,
+            echo_sequence=frame.echo_sequence,
+            coordinates_measured=frame.coordinates.reshape(-1).tolist(),
+            tension_measured=tension,
+        )
+        self._write("/telemetry", "Telemetry", received_ns, message)
+
+    def write_robot(
+        self,
+        time_ns: int,
+        state: RobotState,
+        applied: FloatArray,
+        true_pose: FloatArray,
+    ) -> None:
+        """Keep what a simulated robot really does: (S, 3) each [rad, rad, m]."""
+        message = SCHEMAS["Robot"].message(
+            time_ns=time_ns,
+            state=int(state),
+            coordinates_applied=applied.reshape(-1).tolist(),
+            coordinates_true=true_pose.reshape(-1).tolist(),
+        )
+        self._write("/robot", "Robot", time_ns, message)
+
+    def write_link(self, time_ns: int, status: EmulatorStatus) -> None:
+        """Keep the link's settings where they changed, and once a second."""
+        names = [
+            field.name for field in SCHEMAS["Link"].fields if field.name != "time_ns"
+        ]
+        values = {name: getattr(status, name) for name in names}
+        settings = tuple(value for name, value in values.items() if name != "queue_ms")
+        if time_ns < self._link[0] + _LINK_EVERY_NS and settings == self._link[1]:
+            return
+        self._link = (time_ns, settings)
+        message = SCHEMAS["Link"].message(time_ns=time_ns, **values)
+        self._write("/link", "Link", time_ns, message)
+
+    def write_clock(self, time_ns: int, clock: ClockOffset) -> None:
+        """Keep what is known of the robot's clock; -1 for an unknown uncertainty."""
+        uncertainty_ns = clock.uncertainty_ns
+        message = SCHEMAS["Clock"].message(
+            time_ns=time_ns,
+            offset_ns=clock.offset_ns,
+            uncertainty_ns=-1 if uncertainty_ns is None else uncertainty_ns,
+            drift_ppm=clock.drift_ppm,
+        )
+        self._write("/clock", "Clock", time_ns, message)
+
     def write_health(self, health: LinkHealth) -> None:
         """Keep what is known of the link."""
         message = fill_message(SCHEMAS["Health"], health)
         self._write("/health", "Health", int(health.time_ns[0]), message)
+        self._log.overview.add_health(health)
 
     def write_event(self, event: Event) -> None:
         """Keep something a person should know of."""
@@ -235,6 +318,13 @@ class Recorder:
             field_values=list(event.fields.values()),
         )
         self._write("/event", "Event", event.time_ns, message)
+        self._log.overview.add_event(event)
+
+    def write_mark(self, mark: Mark) -> None:
+        """Keep a moment that a person has marked."""
+        message = SCHEMAS["Mark"].message(**asdict(mark))
+        self._write("/mark", "Mark", mark.time_ns, message)
+        self._log.overview.add_mark(mark)
 
     def write_statistics(self, time_ns: int, statistics: StatisticsLike) -> None:
         """Keep the loop's statistics so far."""
@@ -259,9 +349,8 @@ class Recorder:
             **{name: values.reshape(-1).tolist() for name, values in fields.items()},
         )
         extra = {f"names.{field}": text for field, text in names.items()}
-        channel = self._channel("/simulation", schema, extra)
         data = message.SerializeToString(deterministic=True)
-        self._add(channel, "/simulation", time_ns, data)
+        self._log.add("/simulation", schema, extra, time_ns, data)
 
     def flush(self) -> None:
         """Hand everything written so far to the operating system as a whole chunk.
@@ -269,12 +358,15 @@ class Recorder:
         Raises:
             LogError: the disk refused it; the recorder is then closed.
         """
-        if self._file.closed:
-            return
-        try:
-            self._writer.flush()  # type: ignore[no-untyped-call]
-        except OSError as error:
-            raise self._failed(error) from error
+        self._log.flush()
+
+    def sync(self) -> None:
+        """Wait until the disk keeps what was flushed; another thread may call this.
+
+        Raises:
+            LogError: the disk failed.
+        """
+        self._log.sync()
 
     def close(self) -> None:
         """Write the summary and close; a second call does nothing.
@@ -282,52 +374,9 @@ class Recorder:
         Raises:
             LogError: the disk refused it; all that was flushed before can be read.
         """
-        if self._file.closed:
-            return
-        try:
-            self._writer.finish()  # type: ignore[no-untyped-call]
-            self._file.close()
-        except OSError as error:
-            raise self._failed(error) from error
+        self._log.close()
 
     def _write(self, topic: str, name: str, time_ns: int, message: Any) -> None:
         schema = SCHEMAS[name]
         data = message.SerializeToString(deterministic=True)
-        self._add(self._channel(topic, schema, {}), topic, time_ns, data)
-
-    def _channel(self, topic: str, schema: Schema, extra: dict[str, str]) -> int:
-        known = self._channels.get(topic)
-        if known is not None:
-            return known
-        if schema.name not in self._schema_ids:
-            self._schema_ids[schema.name] = self._writer.register_schema(
-                schema.name, SchemaEncoding.Protobuf, schema.descriptor_set
-            )
-        channel = self._writer.register_channel(
-            topic,
-            MessageEncoding.Protobuf,
-            self._schema_ids[schema.name],
-            schema.metadata() | extra,
-        )
-        self._channels[topic] = channel
-        self.counts[topic] = 0
-        return channel
-
-    def _add(self, channel: int, topic: str, time_ns: int, data: bytes) -> None:
-        if self._file.closed:
-            raise LogError(f"Recording {self.path} is closed; nothing more is kept.")
-        count = self.counts[topic]
-        self.counts[topic] = count + 1
-        try:
-            self._writer.add_message(channel, time_ns, data, time_ns, count & _UINT32)
-        except OSError as error:
-            raise self._failed(error) from error
-
-    def _failed(self, error: OSError) -> LogError:
-        # Closing tries to write the rest, which the disk has just refused.
-        with contextlib.suppress(OSError):
-            self._file.close()
-        return LogError(
-            f"Recording {self.path} failed: {error.strerror}. What was flushed before "
-            "can be read; free disk space or record elsewhere."
-        )
+        self._log.add(topic, schema, {}, time_ns, data)

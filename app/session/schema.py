@@ -2,8 +2,8 @@
 
 A recording explains itself: each MCAP schema is a protobuf `FileDescriptorSet` that
 Foxglove, PlotJuggler, rerun and `mcap_protobuf` read as it is. Field names are those
-of the records in `app.messages`, with their units in `UNITS`. Times are nanoseconds of
-CLOCK_MONOTONIC, or of the virtual clock.
+of the records in `app.messages`, with their units by `units.unit_of`. Times are
+nanoseconds of CLOCK_MONOTONIC, or of the virtual clock.
 
 Integers are `sfixed64` and the arrays of the 1 kHz state are `float`: so a state row
 has the same length and offsets in every message and whole batches are encoded by array
@@ -29,13 +29,13 @@ from app.messages import (
     health_shapes,
     state_shapes,
 )
+from app.session.units import unit_of
 from models.numerics import IntArray
 from models.robot import RobotModel
 
 __all__ = [
     "ENUMS",
     "SCHEMAS",
-    "UNITS",
     "FieldKind",
     "Schema",
     "SchemaField",
@@ -47,77 +47,14 @@ __all__ = [
 _Type = descriptor_pb2.FieldDescriptorProto
 PACKAGE = "limblink"
 
-UNITS = {
-    "rate": "1 (of the tip speed limit), hull frame",
-    "target": "m, hull frame",
-    "target_position": "m, hull frame",
-    "reach_error": "m",
-    "coordinates_commanded": "rad, rad, m",
-    "tip_commanded": "m, hull frame",
-    "coordinates_model": "rad, rad, m",
-    "rates_model": "rad/s, rad/s, m/s",
-    "tip_model": "m, hull frame",
-    "servo_length_model": "m",
-    "tension_model": "N",
-    "velocity": "m/s, hull frame",
-    "grip": "1 (0 open, 1 closed)",
-    "force_hand": "N, hull frame",
-    **{
-        f"{way}_{name}": unit
-        for way in ("sent", "heard")
-        for name, unit in (
-            ("position", "m, hull frame"),
-            ("velocity", "m/s, hull frame"),
-            ("force", "N, hull frame"),
-            ("wave", "W^0.5, hull frame"),
-            ("wave_integral", "W^0.5 s, hull frame"),
-            ("energy", "J"),
-        )
-    },
-    "port_energy": "J",
-    "injected_energy": "J",
-    "mismatch": "m",
-    "tube": "m",
-    **{
-        f"{surface}_{name}": unit
-        for surface in ("surface", "report")
-        for name, unit in (
-            ("point", "m, hull frame"),
-            ("normal", "1, hull frame"),
-            ("radius", "m"),
-            ("stiffness", "N/m^n, n the exponent"),
-        )
-    },
-    "report_damping": "N s/m (times 1/m^n where n is not 1)",
-    "report_exponent": "1",
-    "report_confidence": "1",
-    "contact_force": "N, hull frame",
-    "confirmed_coordinates": "rad, rad, m",
-    "confirmed_tension": "N",
-    "loss_down": "1",
-    "loss_up": "1",
-    "loss_set": "1",
-    "size_bytes": "byte",
-    "root_position": "m, world",
-    "root_orientation": "1 (quaternion w x y z, root to world)",
-    "root_twist": "rad/s, rad/s, rad/s, m/s, m/s, m/s, root frame",
-    "coordinates": "rad or m, by coordinate: see names.coordinates",
-    "coordinate_rates": "rad/s or m/s, by coordinate",
-    "tips": "m, world",
-    "energy": "J (kinetic, elastic, potential)",
-    "loads": "by channel: see names.loads",
-    "base_wrench": "N m, N m, N m, N, N, N, root frame, about the base",
-    "objects": "m, m, m, 1, 1, 1, 1 (position, quaternion w x y z) each, world",
-}
-"""Units of the fields whose names do not end in their unit."""
-
-_SUFFIX_UNITS = {"_ns": "ns", "_ms": "ms", "_bps": "bit/s", "_hz": "Hz"}
-
 ENUMS: dict[str, dict[str, type[IntEnum]]] = {
     "State": {"mode": StationMode, "active_source": Source},
     "OperatorInput": {"source": Source, "mode": InputMode},
     "Health": {"robot_state": RobotState},
     "Event": {"severity": Severity},
+    "Setpoint": {"mode": StationMode},
+    "Telemetry": {"state": RobotState},
+    "Robot": {"state": RobotState},
 }
 """Meaning of integer fields, by schema and field."""
 
@@ -148,14 +85,14 @@ class SchemaField(NamedTuple):
     kind: FieldKind
 
     @property
+    def is_real(self) -> bool:
+        """Whether it is floating point."""
+        return self.kind.type in {_Type.TYPE_FLOAT, _Type.TYPE_DOUBLE}
+
+    @property
     def unit(self) -> str:
         """Unit of the field, "" where it has none."""
-        if self.name in UNITS:
-            return UNITS[self.name]
-        for suffix, unit in _SUFFIX_UNITS.items():
-            if self.name.endswith(suffix):
-                return unit
-        return ""
+        return unit_of(self.name)
 
 
 class Schema(NamedTuple):
@@ -220,6 +157,16 @@ _PROBE = RobotModel._make(np.zeros(2) for _ in RobotModel._fields)
 
 _STATE_KINDS = _kinds_of_shapes(state_shapes(_PROBE), _SINGLE, _SINGLES)
 
+
+def _of_state(*beginnings: str) -> dict[str, FieldKind]:
+    """Fields of the state that begin so, after its time."""
+    return {
+        name: kind
+        for name, kind in _STATE_KINDS.items()
+        if name == "time_ns" or name.startswith(beginnings)
+    }
+
+
 SCHEMAS: dict[str, Schema] = {
     name: _build(name, kinds)
     for name, kinds in {
@@ -277,6 +224,61 @@ SCHEMAS: dict[str, Schema] = {
             "lateness": _INTS,
             "period": _INTS,
             "cost": _INTS,
+        },
+        "Contact": _of_state("selected_limb", "force_hand", "surface_"),
+        "Energy": _of_state("selected_limb", "port_", "injected_", "sent_energy"),
+        "Setpoint": {
+            "time_ns": _INT,
+            "mode": _INT,
+            "arm_epoch": _INT,
+            "keys": _INTS,
+            "size_bytes": _INTS,
+            "coordinates_commanded": _REALS,
+            "grip": _REALS,
+        },
+        "Telemetry": {
+            "generated_ns": _INT,
+            "received_ns": _INT,
+            "sequence": _INT,
+            "limb": _INT,
+            "arm_epoch": _INT,
+            "state": _INT,
+            "faults": _INT,
+            "echo_sequence": _INT,
+            "coordinates_measured": _REALS,
+            "tension_measured": _REALS,
+        },
+        "Robot": {
+            "time_ns": _INT,
+            "state": _INT,
+            "coordinates_applied": _REALS,
+            "coordinates_true": _REALS,
+        },
+        "Link": {
+            "time_ns": _INT,
+            "preset": _TEXT,
+            "delay_ms": _REAL,
+            "jitter_ms": _REAL,
+            "loss": _REAL,
+            "down_bps": _REAL,
+            "up_bps": _REAL,
+            "duplex": _TEXT,
+            "mtu_bytes": _INT,
+            "overhead_bytes": _INT,
+            "queue_ms": _REAL,
+            "cut": _BOOL,
+        },
+        "Clock": {
+            "time_ns": _INT,
+            "offset_ns": _INT,
+            "uncertainty_ns": _INT,
+            "drift_ppm": _REAL,
+        },
+        "Mark": {
+            "time_ns": _INT,
+            "number": _INT,
+            "note": _TEXT,
+            "source": _TEXT,
         },
         "Simulation": {
             "time_ns": _INT,
@@ -354,19 +356,26 @@ def _varint(value: int) -> bytes:
 class StateEncoder:
     """Encodes batches of state rows as protobuf messages of one constant length."""
 
-    def __init__(self, description: Sequence[tuple[str, int, tuple[int, ...]]]) -> None:
+    def __init__(
+        self,
+        description: Sequence[tuple[str, int, tuple[int, ...]]],
+        name: str = "State",
+    ) -> None:
         """Lay out the message of one robot.
 
         Args:
             description: (field, first word, shape) of every field of `StationState`,
                 as a mailbox layout describes itself.
+            name: of the message: the whole State, or one made of some of its fields.
 
         Raises:
             LogError: a field is missing, unknown, or has another number of values.
         """
-        schema = SCHEMAS["State"]
+        self.schema = schema = SCHEMAS[name]
         places = {name: (start, shape) for name, start, shape in description}
         wanted = {field.name for field in schema.fields}
+        if name != "State":
+            places = {key: place for key, place in places.items() if key in wanted}
         if set(places) != wanted:
             raise LogError(
                 "State rows do not fit the recording's schema: fields that differ: "
@@ -389,7 +398,6 @@ class StateEncoder:
             spans = self._reals if real else self._words
             spans.append((len(template), start, count))
             template += bytes(width * count)
-        self.words = sum(int(np.prod(shape)) for _, shape in places.values())
         self.time_word = places["time_ns"][0]
         self.shapes = {name: shape for name, (_, shape) in places.items()}
         self._template = np.frombuffer(bytes(template), dtype=np.uint8)

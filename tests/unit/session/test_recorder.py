@@ -35,6 +35,8 @@ def decoded(tmp_path: Path) -> dict[str, list[tuple[int, Any]]]:
 def test_every_topic_is_there(decoded: dict[str, list[tuple[int, Any]]]) -> None:
     assert {topic: len(rows) for topic, rows in decoded.items()} == {
         "/state": 30,
+        "/contact": 3,
+        "/energy": 3,
         "/input/gamepad": 1,
         "/frame/down": 1,
         "/frame/up": 1,
@@ -134,8 +136,9 @@ def test_head_and_channels_explain_the_file(tmp_path: Path) -> None:
         summary = reader.get_summary()
         assert summary is not None
         [metadata] = reader.iter_metadata()
-        [attachment] = reader.iter_attachments()
+        attachment, overview = reader.iter_attachments()
     assert metadata.metadata == samples.METADATA
+    assert overview.name == "limblink-overview-0001.npz"
     assert attachment.data == samples.ATTACHMENTS["ursula.toml"]
     by_topic = {
         channel.topic: channel.metadata for channel in summary.channels.values()
