@@ -146,17 +146,25 @@ class LinkWorker:
             self._blocks.health.publish()
         if self._journal is not None:
             self._journal.write_frame(Direction.UP, sent_ns, received_ns, packet)
+            if frame is not None:
+                self._journal.write_telemetry(frame, sent_ns, received_ns)
 
     def _send(self, now_ns: int, endpoint: Endpoint) -> None:
         if not self._blocks.state.refresh():
             return
         state = self._blocks.state.local
         self._summary.add_state(state)
-        for packet in self._exchange.send(now_ns, state):
-            if endpoint.send(packet):
-                self._summary.add_sent(len(packet))
-                if self._journal is not None:
-                    self._journal.write_frame(Direction.DOWN, now_ns, 0, packet)
+        sent = [
+            packet
+            for packet in self._exchange.send(now_ns, state)
+            if endpoint.send(packet)
+        ]
+        for packet in sent:
+            self._summary.add_sent(len(packet))
+            if self._journal is not None:
+                self._journal.write_frame(Direction.DOWN, now_ns, 0, packet)
+        if sent and self._journal is not None:
+            self._journal.write_setpoint(now_ns, state, sent)
 
     def _talk_to_emulator(self, now_ns: int) -> None:
         control = self._control
@@ -170,6 +178,8 @@ class LinkWorker:
                 continue
             self._confirmed = status.revision
             self._side.status(now_ns, status)
+            if self._journal is not None:
+                self._journal.write_link(now_ns, status)
             for record in status.records:
                 self._summary.add_packet(record)
                 if self._journal is not None:
@@ -208,5 +218,6 @@ class LinkWorker:
             self._journal_due_ns = now_ns + _JOURNAL_HEALTH_EVERY_NS
             self._summary.add_health(health.local)
             if self._journal is not None:
+                self._journal.write_clock(now_ns, self._side.clock)
                 with contextlib.suppress(ValueError):
                     self._journal.write_health(health.local)

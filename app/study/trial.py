@@ -54,6 +54,7 @@ _START_NS = NS_PER_S  # 0 means "never" in the blocks
 _OPERATOR_PERIOD = 4  # ticks, as live
 _LINK_PERIOD = 2
 _HEALTH_PERIOD = 100
+_ROBOT_PERIOD = 10
 _STATUS_PERIOD = 100
 _FLUSH_PERIOD = 1000
 
@@ -202,11 +203,14 @@ class Trial:
 
     def _exchange(self, now_ns: int) -> None:
         self.summary.add_state(self.state)
-        for packet in self.exchange.send(now_ns, self.state):
+        packets = self.exchange.send(now_ns, self.state)
+        for packet in packets:
             self.summary.add_sent(len(packet))
             if self._recorder is not None:
                 self._recorder.write_frame(Direction.DOWN, now_ns, 0, packet)
             self._submit(now_ns, Direction.DOWN, packet)
+        if packets and self._recorder is not None:
+            self._recorder.write_setpoint(now_ns, self.state, packets)
         self.exchange.fill(now_ns, self.health)
         self._blocks.health.publish()
         self._tell(self.exchange.events())
@@ -241,16 +245,26 @@ class Trial:
             )
         if self._recorder is not None:
             self._recorder.write_frame(Direction.UP, sent_ns, now_ns, packet)
+            if frame is not None:
+                self._recorder.write_telemetry(frame, sent_ns, now_ns)
 
     def _keep(self, now_ns: int) -> None:
         """Pass on what the emulator would report, and write the recording."""
         if self.ticks % _STATUS_PERIOD == 0:
-            self._side.status(now_ns, _status(self._channel_settings))
+            status = _status(self._channel_settings)
+            self._side.status(now_ns, status)
+            if self._recorder is not None:
+                self._recorder.write_link(now_ns, status)
+        if self.ticks % _ROBOT_PERIOD == 0 and self._recorder is not None:
+            applied = self.core.applied.coordinates
+            pose = self.core.true_pose
+            self._recorder.write_robot(now_ns, self.core.state, applied, pose)
         if self.ticks % _HEALTH_PERIOD == 0:
             self.summary.add_health(self.health)
             self._tell(self.core.events())
             if self._recorder is not None:
                 self._recorder.write_health(self.health)
+                self._recorder.write_clock(now_ns, self._side.clock)
                 self._write_rows()
         if self._recorder is not None and self.ticks % _FLUSH_PERIOD == 0:
             self._recorder.flush()
