@@ -38,19 +38,27 @@ __all__ = [
 class Channel:
     """Both ways of a link. Times given must not go back."""
 
-    def __init__(self, settings: ChannelSettings, seed: int, start_ns: int = 0) -> None:
+    def __init__(
+        self,
+        settings: ChannelSettings,
+        seed: int | tuple[int, int],
+        start_ns: int = 0,
+    ) -> None:
         """Make an idle channel.
 
         Args:
             settings: what to imitate.
-            seed: of all that is random.
+            seed: of all that is random; or of each way, down and up.
             start_ns: time from which slots, outages and a trace are counted [ns].
         """
         self.settings = settings
         self.start_ns = start_ns
         self.totals: Counter[tuple[Direction, Fate]] = Counter()
         self.bits_sent = [0, 0]  # on the medium, overhead included
-        self._weather = [Weather(settings.weather, seed, way) for way in Direction]
+        seeds = (seed, seed) if isinstance(seed, int) else seed
+        self._weather = [
+            Weather(settings.weather, seeds[way], way) for way in Direction
+        ]
         self._queues = [Queue() for _ in Direction]
         self._flying: list[tuple[int, int, bytes, PacketRecord]] = []
         self._count = 0

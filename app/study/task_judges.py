@@ -18,7 +18,7 @@ from app.study.task_truth import Truth, Verdict
 from models.curve import Curve, curve_distance, curve_progress
 from models.numerics import FloatArray
 
-__all__ = ["Judge", "PathJudge", "RetrieveJudge", "make_judge"]
+__all__ = ["Judge", "PathJudge", "ReachJudge", "RetrieveJudge", "make_judge"]
 
 _MM = 1e-3
 _REST = 2e-2  # [m/s] of an object that has come to rest, after letting go
@@ -48,8 +48,11 @@ class _Held:
         return now_ns - self._since_ns >= self._length_ns
 
 
-class _ReachJudge:
+class ReachJudge:
+    """Every target in turn: near enough, slow enough, for long enough."""
+
     def __init__(self, reach: ReachParameters, task: PlacedTask) -> None:
+        """Begin with the first target."""
         self._targets, self._width = task.targets, task.width
         self._speed = _MM * reach.speed_mm_s
         self._dwell_s = reach.dwell_s
@@ -57,6 +60,7 @@ class _ReachJudge:
         self.hits_ns: list[int] = []
 
     def step(self, truth: Truth) -> Verdict:
+        """Take in one millisecond."""
         target = self._targets[len(self.hits_ns)]
         near = float(np.linalg.norm(truth.tip - target)) <= 0.5 * self._width
         if self._held.step(truth.time_ns, so=near and truth.speed < self._speed):
@@ -190,7 +194,7 @@ def make_judge(task: PlacedTask) -> Judge:
     """Make the judge of a task's kind."""
     parameters = task.parameters
     if parameters.reach is not None:
-        return _ReachJudge(parameters.reach, task)
+        return ReachJudge(parameters.reach, task)
     if parameters.path is not None and task.curve is not None:
         return PathJudge(parameters.path, task.curve)
     if parameters.press is not None:

@@ -42,10 +42,13 @@ class TaskWatch:
         self._rows = slice(int(start), int(stop))
         self._poses = np.zeros((int(stop - start) + 1, 4, 4))
         self._tip: FloatArray | None = None
+        self.truth = self._truth()
+        """What was true at the robot in the last tick."""
 
     def step(self) -> Verdict:
         """Judge the tick that the trial has just done."""
-        return self.run.step(self._truth())
+        self.truth = self._truth()
+        return self.run.step(self.truth)
 
     def _truth(self) -> Truth:
         trial, limb = self._trial, self._task.limb

@@ -26,7 +26,7 @@ from app.control.loop import PERIOD_NS, ControlLoop
 from app.errors import ConfigError
 from app.link.channel import Channel
 from app.link.emulator_protocol import EmulatorStatus
-from app.link.packets import Direction
+from app.link.packets import Direction, PacketRecord
 from app.link.settings import ChannelSettings
 from app.link.station_side import StationSide
 from app.link.streams import stream_key
@@ -44,6 +44,7 @@ from app.station.exchange import Exchange
 from app.station.service import versions
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
+from app.study.trial_seeds import TrialSeeds
 from app.teleop.strategy import Strategy
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -73,6 +74,9 @@ class TrialSetup:
         teleop: the strategy and its parameters.
         mismatch: plant against model.
         seed: of channel, sensors and operator.
+        variant: of the task; None: its first.
+        seeds: of each part; None: the seed for all, as in a live session.
+        deadband: Weber fraction below which a change is not sent; 0 = all is sent.
     """
 
     robot: str = "ursula"
@@ -83,6 +87,9 @@ class TrialSetup:
     teleop: TeleopParameters = field(default_factory=TeleopParameters)
     mismatch: PlantMismatch = field(default_factory=PlantMismatch)
     seed: int = 0
+    variant: str | None = None
+    seeds: TrialSeeds | None = None
+    deadband: float = 0.0
 
     @property
     def task_scene(self) -> str:
@@ -120,23 +127,28 @@ class Trial:
         scene = load_scene(scene) if isinstance(scene, str) else scene
         model = build_robot_model(parameters)
         seed = setup.seed
+        seeds = setup.seeds or TrialSeeds.same(seed)
         self._model = model
         self._clock = VirtualClock(_START_NS)
         self.task: PlacedTask | None = None
         if setup.task is not None:
-            self.task = place_task(load_task(setup.task), parameters)
+            self.task = place_task(load_task(setup.task), parameters, setup.variant)
         self.operator: ScriptedOperator = make_scripted(
-            setup.operator, model, seed=seed, task=self.task
+            setup.operator, model, seed=seeds.operator, task=self.task
         )
-        self._side = StationSide(model, DEFAULT_ROBOT_ID, settings)
+        self._side = StationSide(
+            model, DEFAULT_ROBOT_ID, settings, deadband=setup.deadband
+        )
         self.exchange = Exchange(self._side, model.tip_speed_limit.size)
         self._channel_settings = ChannelSettings.of(settings)
-        self._channel = Channel(self._channel_settings, seed, _START_NS)
+        self.channel = Channel(
+            self._channel_settings, (seeds.link_down, seeds.link_up), _START_NS
+        )
         self.core = RobotCore(
             parameters,
             settings,
             setup.mismatch,
-            seed,
+            seeds.sensor,
             session=1 + seed,
             teleop=setup.teleop,
             scene=scene,
@@ -144,6 +156,8 @@ class Trial:
         self._recorder = recorder
         self._watch = StateWatch([limb.name for limb in parameters.limbs])
         self.summary = DriveSummary(model, _START_NS)
+        self.packets: list[PacketRecord] | None = None
+        """Where packets that have ended are kept, if anywhere."""
         self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
         self._blocks = SessionBlocks(Path(self._folder.name), model, create=True)
         self._loop = ControlLoop(model, self._blocks, setup.teleop)
@@ -216,16 +230,18 @@ class Trial:
         self._tell(self.exchange.events())
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
-        self._channel.submit(now_ns, direction, stream_key(packet), packet)
+        self.channel.submit(now_ns, direction, stream_key(packet), packet)
 
     def _carry(self, now_ns: int) -> None:
-        for delivery in self._channel.advance(now_ns):
+        for delivery in self.channel.advance(now_ns):
             if delivery.direction is Direction.DOWN:
                 self.core.receive(now_ns, delivery.payload)
             else:
                 self._hear(now_ns, delivery.payload)
-        for record in self._channel.take_records():
+        for record in self.channel.take_records():
             self.summary.add_packet(record)
+            if self.packets is not None:
+                self.packets.append(record)
             if self._recorder is not None:
                 self._recorder.write_packet(record)
 

@@ -1,0 +1,1 @@
+"""Factorial studies: many trials in virtual time, paired by seed, kept as they end."""

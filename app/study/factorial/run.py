@@ -1,0 +1,212 @@
+"""One trial of a study: driven, judged, measured, written to a folder of its own.
+
+| file            | what                                                             |
+|-----------------|------------------------------------------------------------------|
+| result.json     | verdict, figures, events, fingerprint; equal for equal trials    |
+| trace.npz       | a hundred moments a second of what is plotted                    |
+| recording.mcap  | the session, as the product records one, for replay              |
+
+Nothing of the host and no time of day is written: a trial gives the same bytes wherever
+it is run.
+"""
+
+import hashlib
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.clock import NS_PER_S
+from app.config.loader import find_asset
+from app.config.robot import load_robot
+from app.config.task import load_task
+from app.config.task_place import place_task
+from app.errors import ConfigError, LogError
+from app.link.packets import PacketRecord
+from app.operator.performer import Performer
+from app.operator.tracker import TrackingHand
+from app.session import Recorder
+from app.station.service import versions
+from app.study.factorial.cells import TrialSpec, round_trip_s
+from app.study.factorial.measure import Outcome, jsonable, measure
+from app.study.factorial.surroundings import harder, scene_of
+from app.study.factorial.trace import TraceLog
+from app.study.task_judges import ReachJudge
+from app.study.task_truth import Verdict
+from app.study.task_watch import TaskWatch
+from app.study.trial import Trial, TrialSetup
+from app.study.trial_seeds import TrialSeeds
+
+__all__ = ["RECORDING", "RESULT", "TRACE", "run_spec"]
+
+RESULT, TRACE, RECORDING = "result.json", "trace.npz", "recording.mcap"
+_THIN = 10  # ms
+_TRIP_PERIOD = 100  # ticks between looks at the measured round trip
+_KEPT_EVENTS = 200
+
+
+def run_spec(spec: TrialSpec, folder: Path) -> dict[str, Any]:
+    """Run a trial and write its files.
+
+    Args:
+        spec: the trial.
+        folder: where its files go; it exists and is empty.
+
+    Returns:
+        What `result.json` holds.
+
+    Raises:
+        ConfigError: the trial cannot be set up.
+        LogError: a file cannot be written.
+    """
+    seeds = TrialSeeds.of(spec.seed)
+    placed = place_task(load_task(spec.task), load_robot(spec.robot), spec.cell.variant)
+    scene, hardness = harder(
+        placed, scene_of(placed), spec.stiffness_spread, seeds.environment
+    )
+    setup = TrialSetup(
+        robot=spec.robot,
+        link=spec.link,
+        operator=spec.cell.operator,
+        scene=scene,
+        task=spec.task,
+        teleop=spec.teleop,
+        mismatch=spec.mismatch,
+        seed=spec.seed,
+        variant=spec.cell.variant,
+        seeds=seeds,
+        deadband=spec.deadband,
+    )
+    recorder = _recorder(spec, folder / RECORDING) if spec.recording else None
+    trial = Trial(setup, recorder)
+    try:
+        outcome, result = _drive(spec, trial, hardness)
+    finally:
+        trial.finish()
+        if recorder is not None:
+            recorder.close()
+    result["figures"] = jsonable(measure(outcome))
+    result["trace_sha256"] = outcome.trace.fingerprint()
+    _write(folder / TRACE, _packed(outcome.trace.thinned(_THIN)))
+    if recorder is not None:
+        result["recording_sha256"] = _sha256(folder / RECORDING)
+    text = json.dumps(result, indent=1, sort_keys=True, allow_nan=False)
+    _write(folder / RESULT, text.encode())
+    return result
+
+
+def _drive(
+    spec: TrialSpec, trial: Trial, hardness: float
+) -> tuple[Outcome, dict[str, Any]]:
+    """Step the trial until it is judged, or its time is over."""
+    task = trial.task
+    if task is None:
+        raise ConfigError(f"Trial {spec.name} has no task.")
+    round_trip = round_trip_s(spec.link)
+    timeout_s = task.parameters.timeout(round_trip)
+    if spec.longest_s is not None:
+        timeout_s = min(timeout_s, spec.longest_s)
+    watch = TaskWatch(trial, round_trip)
+    log = TraceLog(trial, task.limb)
+    packets: list[PacketRecord] = []
+    trial.packets = packets
+    trips: list[float] = []
+    verdict = Verdict.RUNNING
+    while verdict is Verdict.RUNNING:
+        trial.step()
+        verdict = watch.step()
+        log.take(watch.truth)
+        if trial.ticks % _TRIP_PERIOD == 0:
+            trips.append(1e-3 * float(trial.health.rtt_ms[0]))
+        if verdict is Verdict.RUNNING and 1e-3 * trial.ticks >= timeout_s:
+            verdict = Verdict.TIMEOUT
+    trace = log.close()
+    judge = watch.run.judge
+    hits_ns = judge.hits_ns if isinstance(judge, ReachJudge) else []
+    zero_ns = trace.clock_zero_ns
+    tip = int(trial.model.limb_segment_start[task.limb + 1]) - 1
+    outcome = Outcome(
+        task=task,
+        trace=trace,
+        verdict=verdict,
+        timeout_s=timeout_s,
+        hits_s=[(at - zero_ns) / NS_PER_S for at in hits_ns],
+        path_s=_path_start(trial, zero_ns),
+        packets=packets,
+        suppressed=trial.exchange.side.deadband.suppressed,
+        round_trips_s=trips,
+        delay_up_s=0.5 * round_trip,
+        tip_radius=float(trial.model.segment_radius[tip, 1]),
+        force_scale=spec.teleop.render.force_scale,
+        hardness=hardness,
+    )
+    summary = trial.summary.as_dict(trial.statistics, None)
+    return outcome, {
+        "name": spec.name,
+        "cell": asdict(spec.cell),
+        "seed": spec.seed,
+        "seeds": TrialSeeds.of(spec.seed)._asdict(),
+        "versions": versions(),
+        "verdict": verdict.value,
+        "hits_s": list(outcome.hits_s),
+        "path_s": outcome.path_s,
+        "hardness": hardness,
+        "round_trip_set_s": round_trip,
+        "tip_error_mm": summary["tip_error_mm"],
+        "events": summary["events"][-_KEPT_EVENTS:],
+    }
+
+
+def _path_start(trial: Trial, zero_ns: int) -> float | None:
+    """When the reference set out along the path, since the trial's start [s]."""
+    operator = trial.operator
+    if not (
+        isinstance(operator, Performer) and isinstance(operator.hand, TrackingHand)
+    ):
+        return None
+    started_ns = operator.hand.started_ns
+    return None if started_ns is None else (started_ns - zero_ns) / NS_PER_S
+
+
+def _recorder(spec: TrialSpec, path: Path) -> Recorder:
+    facts = versions() | {
+        "trial": spec.name,
+        "robot": spec.robot,
+        "operator": spec.cell.operator,
+        "task": f"{spec.task} {spec.cell.variant}",
+        "strategy": spec.teleop.strategy,
+        "seed": str(spec.seed),
+        "clock": "virtual",
+    }
+    files = {
+        "robot.toml": find_asset("robots", spec.robot).read_bytes(),
+        "task.toml": find_asset("tasks", spec.task).read_bytes(),
+        "link.json": spec.link.model_dump_json(indent=1).encode(),
+        "teleop.json": spec.teleop.model_dump_json(indent=1).encode(),
+        "mismatch.json": json.dumps(asdict(spec.mismatch), sort_keys=True).encode(),
+    }
+    return Recorder(path, facts, files)
+
+
+def _packed(arrays: dict[str, Any]) -> bytes:
+    """Arrays as one compressed npz; its entries carry no time of day."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise LogError(
+            f"{path}: cannot be written: {error.strerror}. Free disk space or choose "
+            "another folder, and call the study again: it goes on."
+        ) from error

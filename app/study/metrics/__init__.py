@@ -1,0 +1,1 @@
+"""What a trial came to, in figures: one module a family, each with its definitions."""

@@ -1,0 +1,123 @@
+"""The one place where a report's figures are made: their look, and how they are kept.
+
+Colours are those of Okabe and Ito, told apart by all; each strategy keeps its colour
+and its mark in every figure. Equal figures give equal bytes.
+"""
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["INK", "PALE", "Style", "new_figure", "strategy_styles", "svg_of"]
+
+INK = "#2b3238"
+PALE = "#b8c0c6"
+_COLORS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5c48",
+    "#333333",
+)  # fmt: skip
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_DASHES = ("-", "--", "-.", ":")
+_LOOK: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.5,
+    "axes.titlesize": 9,
+    "axes.labelsize": 8.5,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 5,
+    "errorbar.capsize": 2.5,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "limblink",
+}
+
+
+class Style(NamedTuple):
+    """How a strategy is drawn everywhere."""
+
+    color: str
+    marker: str
+    dash: str
+
+
+def strategy_styles(labels: Sequence[str]) -> dict[str, Style]:
+    """Give each strategy its style, in the plan's order."""
+    return {
+        label: Style(
+            _COLORS[k % len(_COLORS)],
+            _MARKS[k % len(_MARKS)],
+            _DASHES[(k // len(_COLORS)) % len(_DASHES)],
+        )
+        for k, label in enumerate(labels)
+    }
+
+
+def new_figure(
+    columns: int = 1,
+    rows: int = 1,
+    *,
+    width: float = 3.6,
+    height: float = 2.7,
+    share_x: bool = False,
+    share_y: bool = False,
+) -> "tuple[Figure, list[Axes]]":
+    """Make a figure with panels, row by row.
+
+    Args:
+        columns: panels side by side.
+        rows: panels one above the other.
+        width: of a panel [inch].
+        height: of a panel [inch].
+        share_x: all panels have one horizontal range.
+        share_y: all panels have one vertical range.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_LOOK):
+        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = figure.subplots(
+            rows, columns, squeeze=False, sharex=share_x, sharey=share_y
+        )
+    return figure, list(panels.ravel())
+
+
+def svg_of(figure: "Figure") -> str:
+    """Return a figure as an SVG element, to be put into a page."""
+    import matplotlib as mpl
+
+    text = io.StringIO()
+    plain: dict[str, Any] = {"Date": None, "Creator": None}
+    with mpl.rc_context(_LOOK):
+        figure.savefig(text, format="svg", metadata=plain)
+    whole = text.getvalue()
+    return whole[whole.index("<svg") :]
+
+
+def png_of(figure: "Figure", dots: int = 150) -> bytes:
+    """Return a figure as a PNG file."""
+    import matplotlib as mpl
+
+    data = io.BytesIO()
+    with mpl.rc_context(_LOOK):
+        figure.savefig(data, format="png", dpi=dots, metadata={"Software": None})
+    return data.getvalue()
