@@ -21,6 +21,7 @@ from app.cli import (  # noqa: F401  they add their commands
     lists,
     processes,
     simulate,
+    study,
     tasks,
     trcrit,
 )

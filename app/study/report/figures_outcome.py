@@ -1,0 +1,255 @@
+"""Figures of how trials ended, how long they took, and who did better."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.study.analysis.statistics import bootstrap_interval
+from app.study.report.canvas import INK, PALE, new_figure
+from app.study.report.data import StudyData, condition_title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "draw_ends",
+    "draw_forest",
+    "draw_moves",
+    "draw_pareto",
+    "draw_success",
+    "draw_times",
+]
+
+_ENDS = {
+    "success": "#dfe5e8",
+    "timeout": "#e69f00",
+    "failed": "#cc79a7",
+    "drop": "#56b4e9",
+    "over-force": "#d55e00",
+    "diverged": "#333333",
+}
+_COLUMNS = 3
+
+
+def draw_success(data: StudyData) -> "Figure":
+    """Share of successes, strategy against condition, in figures and shades."""
+    strategies = data.table.levels("strategy")
+    conditions = data.table.conditions
+    share = np.full((len(strategies), len(conditions)), np.nan)
+    text = [["" for _ in conditions] for _ in strategies]
+    for i, strategy in enumerate(strategies):
+        for j, condition in enumerate(conditions):
+            rows = data.rows(condition, strategy)
+            if rows:
+                done = sum(row.success for row in rows)
+                share[i, j] = done / len(rows)
+                text[i][j] = f"{done}/{len(rows)}"
+    figure, (axis,) = new_figure(
+        width=2.2 + 0.95 * len(conditions), height=1.5 + 0.3 * len(strategies)
+    )
+    picture = axis.imshow(share, cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto")
+    for i in range(len(strategies)):
+        for j in range(len(conditions)):
+            dark = not share[i, j] > 0.55
+            axis.text(
+                j, i, text[i][j], ha="center", va="center",
+                color="white" if dark else "black",
+            )  # fmt: skip
+    names = [condition_title(item).replace(", ", "\n") for item in conditions]
+    axis.set_xticks(range(len(conditions)), names)
+    axis.set_yticks(range(len(strategies)), strategies)
+    axis.grid(visible=False)
+    figure.colorbar(picture, ax=axis, label="share of successes")
+    return figure
+
+
+def draw_ends(data: StudyData) -> "Figure | None":
+    """How trials ended that did not succeed; None where all did."""
+    failed = [item for item in data.summaries if item.ends]
+    if not failed:
+        return None
+    figure, (axis,) = new_figure(width=6.4, height=1.0 + 0.24 * len(failed))
+    names = [f"{item.strategy} · {condition_title(item.condition)}" for item in failed]
+    left = np.zeros(len(failed))
+    for end, color in _ENDS.items():
+        counts = np.array(
+            [item.successes if end == "success" else item.ends.get(end, 0)
+             for item in failed], dtype=float,
+        )  # fmt: skip
+        if counts.any():
+            axis.barh(range(len(failed)), counts, left=left, color=color, label=end)
+        left += counts
+    axis.set_yticks(range(len(failed)), names)
+    axis.invert_yaxis()
+    axis.set_xlabel("trials")
+    axis.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def draw_times(data: StudyData) -> "Figure":
+    """The measure against the round trip: median, 95 % interval, every trial."""
+    groups = data.groups
+    columns = min(_COLUMNS, len(groups))
+    figure, axes = new_figure(columns, math.ceil(len(groups) / columns), height=2.9)
+    for axis, group in zip(axes, groups, strict=False):
+        _draw_group(axis, data, group)
+        axis.set_title(condition_title(("", *group)).removeprefix(", "))
+    for axis in axes[len(groups) :]:
+        axis.set_visible(False)
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper left", ncols=3)
+    return figure
+
+
+def _draw_group(axis: "Axes", data: StudyData, group: tuple[str, ...]) -> None:
+    info = data.info
+    links = sorted(data.table.levels("link"), key=data.round_trip_s)
+    trips = {link: data.round_trip_s(link) for link in links}
+    span = max(trips.values()) - min(trips.values()) or 1.0
+    strategies = data.table.levels("strategy")
+    for k, strategy in enumerate(strategies):
+        style = data.styles[strategy]
+        shift = 0.012 * span * (k - 0.5 * (len(strategies) - 1))
+        points: list[tuple[float, ...]] = []
+        for link in links:
+            rows = data.rows((link, *group), strategy)
+            values = data.table.values(rows, info.column)
+            failed = np.array([not row.success for row in rows], dtype=bool)
+            x = trips[link] + shift
+            hurt = failed & np.isfinite(values) & info.needs_success
+            good = np.isfinite(values) & ~hurt
+            axis.plot(
+                np.full(good.sum(), x), values[good], ".", color=style.color,
+                alpha=0.35, markersize=3,
+            )  # fmt: skip
+            axis.plot(
+                np.full(hurt.sum(), x), values[hurt], "x", color=style.color,
+                alpha=0.8, markersize=4,
+            )  # fmt: skip
+            kept = values[np.isfinite(values)]
+            if kept.size:
+                seed = len(points) + 1000 * k
+                points.append((x, *bootstrap_interval(kept, "median", seed=seed)))
+        if not points:
+            continue
+        x, middle, low, high = np.array(points).T
+        spread = np.abs(np.nan_to_num(np.stack([middle - low, high - middle])))
+        axis.errorbar(
+            x, middle, yerr=spread, color=style.color, marker=style.marker,
+            linestyle=style.dash, label=strategy,
+        )  # fmt: skip
+    axis.set_xlabel("round trip, as set [s]")
+    axis.set_ylabel(f"{info.title} [{info.unit}]")
+    axis.set_ylim(bottom=0.0)
+
+
+def draw_forest(data: StudyData) -> "Figure | None":
+    """Paired differences from the baseline with their intervals; None without any."""
+    found = [item for item in data.comparisons if math.isfinite(item.effect.value)]
+    if not found:
+        return None
+    info = data.info
+    figure, (axis,) = new_figure(width=7.2, height=1.0 + 0.27 * len(found))
+    none = 1.0 if info.logarithmic else 0.0
+    axis.axvline(none, color=INK, linewidth=0.8)
+    for k, item in enumerate(found):
+        style = data.styles[item.strategy]
+        value, low, high = item.effect
+        low, high = (end if math.isfinite(end) else value for end in (low, high))
+        clear = item.verdict(info) != "not told apart"
+        axis.plot([low, high], [k, k], color=style.color)
+        axis.plot(
+            value, k, style.marker, color=style.color,
+            markerfacecolor=style.color if clear else "white",
+        )  # fmt: skip
+    axis.set_yticks(
+        range(len(found)),
+        [f"{item.strategy} · {condition_title(item.condition)}" for item in found],
+    )
+    axis.invert_yaxis()
+    if info.logarithmic:
+        axis.set_xscale("log")
+        _log_ticks(axis)
+        axis.set_xlabel(
+            f"{info.title}: ratio to {found[0].baseline} (mean of pairs, 95 % interval)"
+        )
+    else:
+        axis.set_xlabel(
+            f"{info.title}: difference from {found[0].baseline} [{info.unit}] "
+            "(mean of pairs, 95 % interval)"
+        )
+    better = "better" if info.less_is_better else "worse"
+    axis.annotate(
+        f"← {better}", (0.0, 1.01), xycoords="axes fraction", color=INK, fontsize=8
+    )
+    return figure
+
+
+def _log_ticks(axis: "Axes") -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+
+
+def draw_moves(data: StudyData) -> "Figure":
+    """How many moves the hand made, strategy by strategy."""
+    rows = data.table.rows
+    most = int(max((row.figures.get("moves") or 0) for row in rows))
+    bins = np.arange(0.5, most + 1.5, max(1, math.ceil(most / 24)))
+    if bins.size < 2:
+        bins = np.array([0.5, 1.5])
+    strategies = data.table.levels("strategy")
+    figure, axes = new_figure(
+        1, len(strategies), width=5.2, height=1.1, share_x=True, share_y=True
+    )
+    for axis, strategy in zip(axes, strategies, strict=True):
+        own = [row for row in rows if row.cell.strategy == strategy]
+        for success, alpha in ((True, 0.85), (False, 0.35)):
+            counts = [
+                row.figures.get("moves") or 0 for row in own if row.success is success
+            ]
+            if counts:
+                axis.hist(
+                    counts, bins=bins.tolist(), color=data.styles[strategy].color,
+                    alpha=alpha, label=None if success else "failed",
+                )  # fmt: skip
+        axis.set_title(strategy, loc="left")
+        axis.set_ylabel("trials")
+    axes[-1].set_xlabel("moves of the hand in a trial")
+    return figure
+
+
+def draw_pareto(data: StudyData) -> "Figure":
+    """What the measure costs in traffic: median of every cell."""
+    info = data.info
+    figure, (axis,) = new_figure(width=5.2, height=3.4)
+    links = sorted(data.table.levels("link"), key=data.round_trip_s)
+    seen: set[str] = set()
+    for cell in data.table.cells:
+        rows = data.table.of(cell)
+        traffic = data.table.values(rows, "bytes_per_s")
+        values = data.table.values(rows, info.column)
+        kept = np.isfinite(traffic) & np.isfinite(values)
+        if not kept.any():
+            continue
+        style = data.styles[cell.strategy]
+        size = 4.0 + 5.0 * links.index(cell.link) / max(1, len(links) - 1)
+        axis.plot(
+            np.median(traffic[kept]), np.median(values[kept]), style.marker,
+            color=style.color, markersize=size, markeredgecolor="white",
+            markeredgewidth=0.5,
+            label=None if cell.strategy in seen else cell.strategy,
+        )  # fmt: skip
+        seen.add(cell.strategy)
+    axis.set_xscale("log")
+    _log_ticks(axis)
+    axis.set_xlabel("bytes per second, both ways (larger mark: later link)")
+    axis.set_ylabel(f"{info.title} [{info.unit}]")
+    axis.set_ylim(bottom=0.0)
+    axis.legend()
+    axis.axhline(0.0, color=PALE, linewidth=0.5)
+    return figure
