@@ -12,10 +12,10 @@ from app.cli.options import application, err, out
 from app.errors import ConfigError
 
 if TYPE_CHECKING:
+    from app.study.factorial.carry_out import Executor
     from app.study.factorial.jobs import Job
     from app.study.factorial.progress import Note
     from app.study.factorial.store import Store
-    from app.study.factorial.study import Executor
 
 __all__ = ["study"]
 
@@ -72,9 +72,10 @@ def study(
         _list()
         return
     from app.station.warmup import warm_up
+    from app.study.factorial.carry_out import state_of
     from app.study.factorial.plan import load_plan
     from app.study.factorial.store import Store
-    from app.study.factorial.study import plan_jobs, state_of
+    from app.study.factorial.study import plan_jobs
 
     if workers is not None and scheduler is not None:
         raise ConfigError(
@@ -139,8 +140,8 @@ def _run(
     """Do what is left, with a bar and the time left; how many were given up."""
     from rich.progress import BarColumn, Progress, TextColumn
 
+    from app.study.factorial.carry_out import run_jobs
     from app.study.factorial.progress import time_left_s
-    from app.study.factorial.study import run_jobs
 
     if done:
         err.print(f"{done} of {len(jobs)} were finished before and are kept.")
@@ -162,6 +163,12 @@ def _run(
         now = int(progress.tasks[0].completed)
         left = time_left_s(time.monotonic() - started, now - done, len(jobs) - now)
         progress.update(bar, description=note.title, left=_clock(left))
+        if note.kind == "done" and not err.is_terminal:
+            err.print(
+                f"{now} of {len(jobs)}, {_clock(left)}: {note.title}",
+                highlight=False,
+                soft_wrap=True,
+            )
 
     with progress:
         return run_jobs(jobs, store, execute, tell)

@@ -51,19 +51,10 @@ def run_on_dask(jobs: Iterable[Job], store: Store, tell: Tell, *, address: str) 
         ProcessError: the scheduler cannot be reached, or is gone.
         LogError: the study's folder fails.
     """
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ConfigError(
-            "--scheduler needs Dask, which is not installed: pip install "
-            "'limblink[cluster]'. Or leave it out and give --workers."
-        ) from error
     with contextlib.ExitStack() as stack:
         where = stack.enter_context(_cluster(address))
         try:
-            client = stack.enter_context(
-                Client(where, timeout=_CONNECT_S, set_as_default=False)
-            )
+            client = stack.enter_context(_connect(where))
         except (OSError, TimeoutError, ValueError) as error:
             raise ProcessError(
                 f"No Dask scheduler answers at {address}: {error}. Start one (dask "
@@ -72,12 +63,25 @@ def run_on_dask(jobs: Iterable[Job], store: Store, tell: Tell, *, address: str) 
         return _gather(client, list(jobs), store, tell, address)
 
 
+def _connect(where: Any) -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ConfigError(
+            "--scheduler needs Dask, which is not installed: pip install "
+            "'limblink[cluster]'. Or leave it out and give --workers."
+        ) from error
+    client: Any = distributed.Client
+    return client(where, timeout=_CONNECT_S, set_as_default=False)
+
+
 def _gather(
     client: Any, jobs: list[Job], store: Store, tell: Tell, address: str
 ) -> int:
-    from distributed import as_completed
+    import distributed
     from distributed.client import FutureCancelledError
 
+    as_completed: Any = distributed.as_completed
     byname = {job.name: job for job in jobs}
     futures = [
         client.submit(
@@ -126,7 +130,7 @@ def _cluster(address: str) -> Iterator[Any]:
         return
     settings = _read(Path(address).expanduser())
     try:
-        from dask_jobqueue import SLURMCluster
+        import dask_jobqueue
     except ImportError as error:
         raise ConfigError(
             "A SLURM cluster needs dask-jobqueue, which is not installed: pip install "
@@ -134,7 +138,8 @@ def _cluster(address: str) -> Iterator[Any]:
         ) from error
     jobs = settings.pop("jobs", 1)
     try:
-        with SLURMCluster(**settings) as cluster:
+        make: Any = dask_jobqueue.SLURMCluster  # type: ignore[attr-defined]
+        with make(**settings) as cluster:
             cluster.scale(jobs=jobs)
             yield cluster
     except (TypeError, ValueError) as error:
@@ -154,10 +159,8 @@ def _read(path: Path) -> dict[str, Any]:
             "TOML or YAML file."
         ) from error
     try:
-        if path.suffix in {".yaml", ".yml"}:
-            found = _yaml(text)
-        else:
-            found = tomllib.loads(text)
+        read = _yaml if path.suffix in {".yaml", ".yml"} else tomllib.loads
+        found = read(text)
     except (ValueError, ImportError) as error:
         raise ConfigError(f"{path}: cannot be understood: {error}.") from error
     if not isinstance(found, dict):

@@ -98,14 +98,14 @@ class _Pool:
                 worker.process.join()
 
 
-def run_locally(jobs: Iterable[Job], store: Store, workers: int, tell: Tell) -> int:
+def run_locally(jobs: Iterable[Job], store: Store, tell: Tell, *, workers: int) -> int:
     """Do jobs and keep what they leave.
 
     Args:
         jobs: what to do, in this order.
         store: where results go.
-        workers: processes at once, 1 or more.
         tell: told what happens.
+        workers: processes at once, 1 or more.
 
     Returns:
         How many were given up.

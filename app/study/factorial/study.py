@@ -1,51 +1,26 @@
-"""A whole study: what is still to do, who does it, what is written at the end."""
+"""A whole study: its jobs, and the manifest of what they left."""
 
 import hashlib
 import json
 import platform
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from app.study.factorial.cells import plan_trials
-from app.study.factorial.jobs import Job, TrialJob
+from app.study.factorial.jobs import Job
 from app.study.factorial.plan import StudyPlan
-from app.study.factorial.progress import Tell
 from app.study.factorial.store import Store, write_whole
+from app.study.factorial.trial_job import TrialJob
 
 __all__ = [
-    "Executor",
-    "StudyState",
-    "finished_results",
     "library_versions",
     "plan_jobs",
-    "run_jobs",
-    "state_of",
     "write_manifest",
 ]
 
-Executor = Callable[[Iterable[Job], Store, Tell], int]
-"""Does jobs, keeps what they leave, and returns how many were given up."""
-
 _LIBRARIES = ("limblink", "numpy", "numba", "scipy", "matplotlib", "mcap", "pydantic")
-
-
-@dataclass(frozen=True)
-class StudyState:
-    """How a study stands.
-
-    Attributes:
-        jobs: all of them, in their order.
-        done: finished before this call.
-        strange: finished jobs in the folder that are not of this plan.
-    """
-
-    jobs: tuple[Job, ...]
-    done: int
-    strange: int
 
 
 def plan_jobs(plan: StudyPlan) -> tuple[Job, ...]:
@@ -55,34 +30,6 @@ def plan_jobs(plan: StudyPlan) -> tuple[Job, ...]:
         ConfigError: something in the plan cannot be.
     """
     return tuple(TrialJob(spec) for spec in plan_trials(plan))
-
-
-def state_of(jobs: tuple[Job, ...], store: Store) -> StudyState:
-    """Say how a study stands in its folder."""
-    names = {job.name for job in jobs}
-    return StudyState(
-        jobs, sum(store.has(name) for name in names), len(store.finished - names)
-    )
-
-
-def run_jobs(jobs: tuple[Job, ...], store: Store, execute: Executor, tell: Tell) -> int:
-    """Do what is not done yet; return how many jobs were given up.
-
-    Raises:
-        LogError: the folder fails; what was finished is kept.
-        ProcessError: the workers, or their scheduler, are gone.
-    """
-    rest = [job for job in jobs if not store.has(job.name)]
-    return execute(rest, store, tell) if rest else 0
-
-
-def finished_results(jobs: tuple[Job, ...], store: Store) -> list[dict[str, Any]]:
-    """Read the results of all finished jobs of a plan, in its order.
-
-    Raises:
-        LogError: one cannot be read.
-    """
-    return [store.result(job.name) for job in jobs if store.has(job.name)]
 
 
 def write_manifest(

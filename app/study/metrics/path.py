@@ -15,7 +15,7 @@ from models.numerics import FloatArray, IntArray
 
 __all__ = ["PathFit", "fit_path", "length_ratio", "path_lag", "path_profile"]
 
-_MOST_POINTS = 2000
+_MOST_POINTS = 1000
 _LAG_STEP = 0.01  # [s]
 
 
@@ -43,7 +43,7 @@ def path_profile(curve: Curve, tip: FloatArray) -> tuple[FloatArray, FloatArray]
 
     Args:
         curve: the path.
-        tip: (n, 3) [m]; of more than 2,000, that many evenly picked.
+        tip: (n, 3) [m]; of more than 1,000, that many evenly picked.
     """
     picked = tip[_thinned(len(tip))]
     arc = np.array([curve_progress(curve, place) for place in picked])

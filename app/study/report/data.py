@@ -17,10 +17,11 @@ from app.study.analysis.compare import (
     summarise,
 )
 from app.study.analysis.table import Row, Table, row_of
-from app.study.factorial.jobs import Job, TrialJob
+from app.study.factorial.jobs import Job
 from app.study.factorial.plan import StudyPlan
 from app.study.factorial.run import TRACE
 from app.study.factorial.store import Store
+from app.study.factorial.trial_job import TrialJob
 from app.study.report.canvas import Style, strategy_styles
 
 __all__ = ["StudyData", "condition_title"]
