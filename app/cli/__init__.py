@@ -20,6 +20,7 @@ from app.cli import (  # noqa: F401  they add their commands
     link,
     lists,
     processes,
+    rerun,
     simulate,
     study,
     tasks,

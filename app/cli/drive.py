@@ -319,7 +319,8 @@ def drive(
     warm_up(err)
     if clock == "virtual":
         from app.config.teleop import TeleopParameters
-        from app.study.trial import TrialSetup, run_trial
+        from app.study.trial import TrialSetup
+        from app.study.trial_run import run_trial
 
         setup = TrialSetup(
             robot,

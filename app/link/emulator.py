@@ -43,8 +43,16 @@ _LATENESS_BINS = 5000  # 50 ms
 class Emulator:
     """A channel with settings that can be changed live and statistics; pure."""
 
-    def __init__(self, link: LinkParameters, seed: int, now_ns: int) -> None:
-        """Start with a link as it is; its outages and trace count from now."""
+    def __init__(
+        self, link: LinkParameters, seed: int | tuple[int, int], now_ns: int
+    ) -> None:
+        """Start with a link as it is; its outages and trace count from now.
+
+        Args:
+            link: at first.
+            seed: of all that is random; or of each way, down and up.
+            now_ns: present time [ns].
+        """
         self.link = link
         self.channel = Channel(ChannelSettings.of(link), seed, now_ns)
         self._settings = EmulatorSettings(revision=-1)

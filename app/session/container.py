@@ -16,6 +16,7 @@ from mcap.well_known import MessageEncoding, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
 from app.errors import LogError
+from app.session.digest import DIGEST_NAME, TopicDigest
 from app.session.journal import METADATA_NAME
 from app.session.overview import OVERVIEW_NAME, OverviewWriter
 from app.session.schema import Schema
@@ -97,6 +98,7 @@ class LogFile:
         self._channels: dict[str, int] = {}
         self._schemas: dict[str, int] = {}
         self._segments = 0
+        self.digest = TopicDigest()
         self._writer = Writer(
             self._file, chunk_size=_CHUNK_BYTES, compression=CompressionType.ZSTD
         )
@@ -137,6 +139,7 @@ class LogFile:
             channel = self._open_channel(topic, schema, extra)
         count = self.counts.get(topic, 0)
         self.counts[topic] = count + 1
+        self.digest.add(topic, time_ns, data)
         try:
             self._writer.add_message(channel, time_ns, data, time_ns, count & _UINT32)
         except OSError as error:
@@ -205,6 +208,7 @@ class LogFile:
             self._writer.flush()  # type: ignore[no-untyped-call]
             if not self.overview.empty:
                 self._add_overview()
+            self._writer.add_metadata(DIGEST_NAME, self.digest.told())
             self._writer.finish()  # type: ignore[no-untyped-call]
             self._file.close()
         except OSError as error:

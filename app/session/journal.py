@@ -10,11 +10,13 @@ from app.link.records import TelemetryFrame
 from app.messages import (
     Event,
     LinkHealth,
+    LinkWish,
     Mark,
     OperatorInput,
     RobotState,
     Source,
     StationState,
+    TeleopWish,
 )
 from models.numerics import FloatArray, IntArray
 
@@ -91,3 +93,6 @@ class Journal(Protocol):
 
     def write_statistics(self, time_ns: int, statistics: StatisticsLike) -> None:
         """Keep the loop's statistics so far."""
+
+    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish) -> None:
+        """Keep what a person wants otherwise from now on."""

@@ -20,6 +20,7 @@ to a live process, off its control path. `app.session.container` is the file its
 | /health                 | Health         | as the link thread publishes          |
 | /event, /mark           | Event, Mark    | when it happens                       |
 | /statistics             | LoopStatistics | each second                           |
+| /wish/teleop, ...       | TeleopWish, ...| when a person wants it otherwise      |
 | /simulation             | Simulation     | every sample of a simulated case      |
 """
 
@@ -32,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from app.clock import NS_PER_S
+from app.config.link import link_names
 from app.link.channel import Direction, PacketRecord
 from app.link.emulator_protocol import EmulatorStatus
 from app.link.offset import ClockOffset
@@ -39,11 +41,13 @@ from app.link.records import TelemetryFrame
 from app.messages import (
     Event,
     LinkHealth,
+    LinkWish,
     Mark,
     OperatorInput,
     RobotState,
     Source,
     StationState,
+    TeleopWish,
 )
 from app.session.container import PART_BYTES, LogFile
 from app.session.journal import (
@@ -147,6 +151,7 @@ class Recorder:
                 for topic, name in _PARTS_OF_STATE.items()
             }
             self._places = {name: (first, shape) for name, first, shape in description}
+        self._log.digest.add_rows(rows)
         places = self._places
         ticks = rows[:, places["tick"][0]]
         for topic, encoder in self._encoders.items():
@@ -330,6 +335,23 @@ class Recorder:
         """Keep the loop's statistics so far."""
         message = fill_message(SCHEMAS["LoopStatistics"], statistics)
         self._write("/statistics", "LoopStatistics", time_ns, message)
+
+    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish) -> None:
+        """Keep what a person wants otherwise from now on.
+
+        Args:
+            time_ns: when it was made out [ns].
+            wish: the whole block.
+        """
+        name = type(wish).__name__
+        message = fill_message(SCHEMAS[name], wish)
+        extra = {}
+        if isinstance(wish, LinkWish):
+            presets = enumerate(link_names())
+            extra["values.preset"] = ", ".join(f"{i} {known}" for i, known in presets)
+        topic = f"/wish/{name.removesuffix('Wish').lower()}"
+        data = message.SerializeToString(deterministic=True)
+        self._log.add(topic, SCHEMAS[name], extra, time_ns, data)
 
     def write_simulation(
         self, time_ns: int, fields: Mapping[str, FloatArray], names: Mapping[str, str]

@@ -20,6 +20,8 @@ from google.protobuf.message import Message
 
 from app.errors import LogError
 from app.messages import (
+    LINK_WISH_SHAPES,
+    TELEOP_WISH_SHAPES,
     InputMode,
     RobotState,
     Severity,
@@ -225,6 +227,8 @@ SCHEMAS: dict[str, Schema] = {
             "period": _INTS,
             "cost": _INTS,
         },
+        "TeleopWish": _kinds_of_shapes(TELEOP_WISH_SHAPES, _REAL, _REALS),
+        "LinkWish": _kinds_of_shapes(LINK_WISH_SHAPES, _REAL, _REALS),
         "Contact": _of_state("selected_limb", "force_hand", "surface_"),
         "Energy": _of_state("selected_limb", "port_", "injected_", "sent_energy"),
         "Setpoint": {

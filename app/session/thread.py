@@ -15,12 +15,14 @@ from app.link.records import TelemetryFrame
 from app.messages import (
     Event,
     LinkHealth,
+    LinkWish,
     Mark,
     OperatorInput,
     RobotState,
     Severity,
     Source,
     StationState,
+    TeleopWish,
 )
 from app.session.backlog import Backlog, Entry
 from app.session.recorder import (
@@ -179,6 +181,10 @@ class RecorderThread:
     def write_mark(self, mark: Mark) -> None:
         """Keep a moment that a person has marked."""
         self._put(self._recorder.write_mark, mark)
+
+    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish) -> None:
+        """Keep what a person wants otherwise from now on; the arrays are copied."""
+        self._put(self._recorder.write_wish, time_ns, copy.deepcopy(wish))
 
     def write_statistics(self, time_ns: int, statistics: StatisticsLike) -> None:
         """Keep the loop's statistics so far; the arrays are copied."""

@@ -52,6 +52,8 @@ _UNITS = {
     "loss_down": "1",
     "loss_up": "1",
     "loss_set": "1",
+    "outage_s": "s",
+    "distance_m": "m",
     "size_bytes": "byte",
     "root_position": "m, world",
     "root_orientation": "1 (quaternion w x y z, root to world)",

@@ -17,7 +17,7 @@ from app.link.endpoint import Endpoint, load_keys
 from app.link.packets import Direction
 from app.link.settings import LinkOverrides
 from app.link.station_side import StationSide
-from app.messages import LINK_OVERRIDES, Event, Severity
+from app.messages import LINK_OVERRIDES, Event, LinkWish, Severity
 from app.session import RecorderThread
 from app.station.exchange import Exchange
 from app.station.operators import EventSink
@@ -25,7 +25,7 @@ from app.station.session import Session
 from app.station.summary import DriveSummary
 from models.robot import RobotModel
 
-__all__ = ["ROBOT_ID", "LinkWorker"]
+__all__ = ["ROBOT_ID", "LinkWorker", "settings_wished"]
 
 ROBOT_ID = 1
 _POLL_MS = 4  # telemetry wakes the thread at once; a setpoint waits this long at most
@@ -33,6 +33,21 @@ _QUICK_POLL_MS = 1  # with a strategy whose halves talk tick by tick
 _HEALTH_EVERY_NS = 10 * NS_PER_MS
 _JOURNAL_HEALTH_EVERY_NS = 100 * NS_PER_MS
 _ASK_AGAIN_NS = NS_PER_S  # settings are repeated until the emulator confirms them
+
+
+def settings_wished(wish: LinkWish) -> EmulatorSettings:
+    """Return a console's wish as the emulator is told it."""
+    names = link_names()
+    preset = int(wish.preset[0])
+    return EmulatorSettings(
+        revision=int(wish.revision[0]),
+        preset=names[preset] if 0 <= preset < len(names) else "",
+        overrides=LinkOverrides(
+            **{name: float(getattr(wish, name)[0]) for name in LINK_OVERRIDES}
+        ),
+        cut=bool(wish.cut[0]),
+        outage_s=float(wish.outage_s[0]),
+    )
 
 
 class LinkWorker:
@@ -192,17 +207,7 @@ class LinkWorker:
         if revision == 0 or (revision == self._revision and not again):
             return
         self._revision, self._asked_ns = revision, now_ns
-        names = link_names()
-        preset = int(wish.local.preset[0])
-        settings = EmulatorSettings(
-            revision=revision,
-            preset=names[preset] if 0 <= preset < len(names) else "",
-            overrides=LinkOverrides(
-                **{name: float(getattr(wish.local, name)[0]) for name in LINK_OVERRIDES}
-            ),
-            cut=bool(wish.local.cut[0]),
-            outage_s=float(wish.local.outage_s[0]),
-        )
+        settings = settings_wished(wish.local)
         control.send(encode_settings(settings))
 
     def _tell_health(self, now_ns: int) -> None:

@@ -6,7 +6,6 @@ times faster than real time, and give the same bytes for the same seed.
 """
 
 import tempfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from app.clock import NS_PER_S, VirtualClock
-from app.config.link import LinkParameters, load_link
-from app.config.loader import find_asset
+from app.config.link import LinkParameters, link_names, load_link
 from app.config.robot import build_robot_model, load_robot
 from app.config.scene import SceneParameters, load_scene
 from app.config.task import load_task
@@ -24,13 +22,20 @@ from app.config.teleop import TeleopParameters
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
 from app.errors import ConfigError
-from app.link.channel import Channel
-from app.link.emulator_protocol import EmulatorStatus
+from app.link.emulator import Emulator
+from app.link.emulator_protocol import encode_settings
 from app.link.packets import Direction, PacketRecord
-from app.link.settings import ChannelSettings
+from app.link.settings import LinkOverrides
 from app.link.station_side import StationSide
-from app.link.streams import stream_key
-from app.messages import Event, Source
+from app.messages import (
+    LINK_OVERRIDES,
+    Event,
+    LinkWish,
+    OperatorInput,
+    Source,
+    StationMode,
+    TeleopWish,
+)
 from app.operator.scripted import (
     SCRIPTED_NAMES,
     ScriptedOperator,
@@ -41,17 +46,19 @@ from app.robot.core import DEFAULT_ROBOT_ID, RobotCore
 from app.robot.plant import PlantMismatch
 from app.session import Recorder
 from app.station.exchange import Exchange
-from app.station.service import versions
+from app.station.link_worker import settings_wished
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
+from app.study.recorded_hands import RecordedHands
 from app.study.trial_seeds import TrialSeeds
 from app.teleop.strategy import Strategy
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["Trial", "TrialSetup", "run_trial"]
+__all__ = ["START_NS", "Trial", "TrialSetup"]
 
-_START_NS = NS_PER_S  # 0 means "never" in the blocks
+START_NS = NS_PER_S
+"""When a trial begins [ns]; 0 means "never" in the blocks."""
 _OPERATOR_PERIOD = 4  # ticks, as live
 _LINK_PERIOD = 2
 _HEALTH_PERIOD = 100
@@ -105,17 +112,23 @@ class TrialSetup:
 class Trial:
     """A whole session, stepped one millisecond at a time."""
 
-    def __init__(self, setup: TrialSetup, recorder: Recorder | None = None) -> None:
+    def __init__(
+        self,
+        setup: TrialSetup,
+        recorder: Recorder | None = None,
+        hands: RecordedHands | None = None,
+    ) -> None:
         """Make every part, at rest.
 
         Args:
             setup: what is tried.
             recorder: the recording, None for none.
+            hands: recorded operators, in the place of a scripted one.
 
         Raises:
             ConfigError: robot, link, operator, scene, task or mismatch is wrong.
         """
-        if not is_scripted(setup.operator):
+        if hands is None and not is_scripted(setup.operator):
             raise ConfigError(
                 f"--operator {setup.operator}: virtual time needs a scripted operator: "
                 f"{', '.join(SCRIPTED_NAMES)}."
@@ -129,21 +142,22 @@ class Trial:
         seed = setup.seed
         seeds = setup.seeds or TrialSeeds.same(seed)
         self._model = model
-        self._clock = VirtualClock(_START_NS)
+        self._clock = VirtualClock(START_NS)
         self.task: PlacedTask | None = None
         if setup.task is not None:
             self.task = place_task(load_task(setup.task), parameters, setup.variant)
-        self.operator: ScriptedOperator = make_scripted(
-            setup.operator, model, seed=seeds.operator, task=self.task
-        )
+        self._hands = hands
+        self.operator: ScriptedOperator | None = None
+        if hands is None:
+            self.operator = make_scripted(
+                setup.operator, model, seed=seeds.operator, task=self.task
+            )
         self._side = StationSide(
             model, DEFAULT_ROBOT_ID, settings, deadband=setup.deadband
         )
         self.exchange = Exchange(self._side, model.tip_speed_limit.size)
-        self._channel_settings = ChannelSettings.of(settings)
-        self.channel = Channel(
-            self._channel_settings, (seeds.link_down, seeds.link_up), _START_NS
-        )
+        self._emulator = Emulator(settings, (seeds.link_down, seeds.link_up), START_NS)
+        self.channel = self._emulator.channel
         self.core = RobotCore(
             parameters,
             settings,
@@ -155,7 +169,7 @@ class Trial:
         )
         self._recorder = recorder
         self._watch = StateWatch([limb.name for limb in parameters.limbs])
-        self.summary = DriveSummary(model, _START_NS)
+        self.summary = DriveSummary(model, START_NS)
         self.packets: list[PacketRecord] | None = None
         """Where packets that have ended are kept, if anywhere."""
         self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
@@ -184,16 +198,52 @@ class Trial:
 
     def choose(self, strategy: Strategy) -> None:
         """Want another strategy, as a person at the console does."""
-        wish = self._blocks.teleop
-        wish.local.revision[0] += 1
-        wish.local.strategy[0] = int(strategy)
-        wish.publish()
+        wish = self._blocks.teleop.local
+        wish.revision[0] += 1
+        wish.strategy[0] = int(strategy)
+        self.want(wish)
+
+    def trouble(
+        self,
+        overrides: LinkOverrides,
+        *,
+        preset: str | None = None,
+        cut: bool = False,
+        outage_s: float = 0.0,
+    ) -> None:
+        """Change the link, cut it, or make an outage, as a person does.
+
+        Args:
+            overrides: live changes to the link; all others end.
+            preset: another shipped link; None: as it is.
+            cut: nothing passes.
+            outage_s: nothing passes for so long from now on [s].
+        """
+        wish = self._blocks.wish.local
+        wish.revision[0] += 1
+        wish.preset[0] = -1 if preset is None else link_names().index(preset)
+        for name in LINK_OVERRIDES:
+            getattr(wish, name)[0] = getattr(overrides, name)
+        wish.cut[0] = int(cut)
+        wish.outage_s[0] = outage_s
+        self.want(wish)
+
+    def want(self, wish: TeleopWish | LinkWish) -> None:
+        """Take up what a console's block says, with a revision of its own."""
+        if self._recorder is not None:
+            self._recorder.write_wish(self.now_ns, wish)
+        if isinstance(wish, LinkWish):
+            self._emulator.settle(self.now_ns, encode_settings(settings_wished(wish)))
+            return
+        block = self._blocks.teleop
+        for name in wish._fields:
+            getattr(block.local, name)[...] = getattr(wish, name)
+        block.publish()
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
-        now_ns = self._clock.wait_until(_START_NS + (self.ticks + 1) * PERIOD_NS)
-        if self.ticks % _OPERATOR_PERIOD == 0:
-            self._operate(now_ns)
+        now_ns = self._clock.wait_until(START_NS + (self.ticks + 1) * PERIOD_NS)
+        self._operate(now_ns)
         self._loop.step_at(now_ns, now_ns)
         if self._recorder is not None:
             self._rows.append(self._loop.state_words.copy())
@@ -207,13 +257,22 @@ class Trial:
         self.ticks += 1
 
     def _operate(self, now_ns: int) -> None:
-        sample = self.operator.step(now_ns, self.state, self.health)
-        script = self._blocks.inputs[Source.SCRIPT]
-        script.local.put(sample)
-        script.publish()
-        self._tell(self.operator.events())
+        if self._hands is not None:
+            armed = int(self.state.mode[0]) == StationMode.ARMED
+            for source, sample in self._hands.step(now_ns, armed=armed):
+                self._put(source, sample)
+            self._tell(self._hands.events())
+        elif self.operator is not None and self.ticks % _OPERATOR_PERIOD == 0:
+            sample = self.operator.step(now_ns, self.state, self.health)
+            self._put(Source.SCRIPT, sample)
+            self._tell(self.operator.events())
+
+    def _put(self, source: Source, sample: OperatorInput) -> None:
+        block = self._blocks.inputs[source]
+        block.local.put(sample)
+        block.publish()
         if self._recorder is not None:
-            self._recorder.write_input(Source.SCRIPT, sample)
+            self._recorder.write_input(source, sample)
 
     def _exchange(self, now_ns: int) -> None:
         self.summary.add_state(self.state)
@@ -230,7 +289,7 @@ class Trial:
         self._tell(self.exchange.events())
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
-        self.channel.submit(now_ns, direction, stream_key(packet), packet)
+        self._emulator.submit(now_ns, direction, packet)
 
     def _carry(self, now_ns: int) -> None:
         for delivery in self.channel.advance(now_ns):
@@ -267,7 +326,7 @@ class Trial:
     def _keep(self, now_ns: int) -> None:
         """Pass on what the emulator would report, and write the recording."""
         if self.ticks % _STATUS_PERIOD == 0:
-            status = _status(self._channel_settings)
+            status = self._emulator.status(now_ns)
             self._side.status(now_ns, status)
             if self._recorder is not None:
                 self._recorder.write_link(now_ns, status)
@@ -302,62 +361,3 @@ class Trial:
         """Write what is still to be written, and let go of the blocks."""
         self._write_rows()
         self._folder.cleanup()
-
-
-def _status(settings: ChannelSettings) -> EmulatorStatus:
-    return EmulatorStatus(
-        revision=-1,
-        preset=settings.name,
-        delay_ms=settings.delay_ms,
-        jitter_ms=settings.weather.jitter_ms,
-        loss=settings.weather.residual,
-        down_bps=settings.rate_bps[0],
-        up_bps=settings.rate_bps[1],
-        duplex=settings.duplex,
-        mtu_bytes=settings.mtu_bytes,
-        overhead_bytes=settings.overhead_bytes,
-        cut=False,
-    )
-
-
-def run_trial(setup: TrialSetup, seconds: float, log: Path) -> dict[str, Any]:
-    """Drive in virtual time and sum it up.
-
-    Args:
-        setup: what is tried; robot, link and scene by name.
-        seconds: virtual length [s].
-        log: recording to make.
-
-    Raises:
-        ConfigError: robot, link, operator, scene, task or mismatch is wrong.
-        LogError: the recording exists or cannot be made.
-    """
-    scene = setup.scene or setup.task_scene
-    assets = {"robots": setup.robot, "links": setup.link, "scenes": scene}
-    if setup.task is not None:
-        assets["tasks"] = setup.task
-    files = {}
-    for folder, name in assets.items():
-        asset = find_asset(folder, str(name))
-        files[f"{folder}-{asset.name}"] = asset.read_bytes()
-    facts = versions() | {
-        "robot": setup.robot,
-        "link": str(setup.link),
-        "operator": setup.operator,
-        "scene": str(scene),
-        "task": setup.task or "",
-        "strategy": setup.teleop.strategy,
-        "seed": str(setup.seed),
-        "clock": "virtual",
-    }
-    wall_ns = time.monotonic_ns()
-    with Recorder(log, facts, files) as recorder:
-        trial = Trial(setup, recorder)
-        for _ in range(round(seconds * NS_PER_S / PERIOD_NS)):
-            trial.step()
-        trial.finish()
-    wall_ns = time.monotonic_ns() - wall_ns
-    summary = trial.summary.as_dict(trial.statistics, str(log))
-    summary["clock"] = "virtual"
-    summary["real_time_factor"] = round(trial.ticks * PERIOD_NS / wall_ns, 2)
-    return summary

@@ -19,7 +19,8 @@ from app.station.processes import Supervisor
 from app.station.service import Station
 from app.station.session import create_session
 from app.station.summary import tips_in_hull
-from app.study.trial import TrialSetup, run_trial
+from app.study.trial import TrialSetup
+from app.study.trial_run import run_trial
 from tests.system.rig import CLOCK, MODEL, View, alive, wait_for
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]

@@ -135,9 +135,10 @@ def test_head_and_channels_explain_the_file(tmp_path: Path) -> None:
         reader = make_reader(file)
         summary = reader.get_summary()
         assert summary is not None
-        [metadata] = reader.iter_metadata()
+        [metadata, digest] = reader.iter_metadata()
         attachment, overview = reader.iter_attachments()
     assert metadata.metadata == samples.METADATA
+    assert digest.metadata["/event"].startswith("1 ")
     assert overview.name == "limblink-overview-0001.npz"
     assert attachment.data == samples.ATTACHMENTS["ursula.toml"]
     by_topic = {

@@ -1,0 +1,245 @@
+"""A recorded operator driven again: the same, and where it is not, said where."""
+
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+from mcap.records import Attachment, Channel, Header, Message, Metadata, Schema
+from mcap.writer import Writer
+
+from app.cli import run
+from app.config.teleop import TeleopParameters
+from app.errors import LogError
+from app.link.settings import LinkOverrides
+from app.robot.plant import PlantMismatch
+from app.session import Recorder, open_log
+from app.study.recorded_hands import RecordedHands, in_time
+from app.study.recorded_session import RecordedSession
+from app.study.rerun import Changes, rerun
+from app.study.rerun_report import write_report
+from app.study.setup_record import record_setup
+from app.study.trial import Trial, TrialSetup
+from app.teleop.strategy import Strategy
+
+SETUP = TrialSetup(
+    robot="silver2",
+    link="optical-turbid",
+    operator="line",
+    teleop=TeleopParameters(strategy="two-port"),
+    mismatch=PlantMismatch(stiffness=1.1),
+    seed=5,
+)
+
+
+def record(setup, path, seconds=0.4, at=()):
+    """Drive a while; `at` is what is done to the trial at which tick."""
+    with Recorder(path, *record_setup(setup)) as recorder:
+        trial = Trial(setup, recorder)
+        for tick in range(round(1e3 * seconds)):
+            for when, act in at:
+                if when == tick:
+                    act(trial)
+            trial.step()
+        trial.finish()
+    return path
+
+
+def rewritten(source, target, change):
+    """Copy a recording, each message's (topic, number, data) put through `change`."""
+    schemas, channels, counts = {0: 0}, {}, {}
+    with target.open("wb") as file:
+        writer = Writer(file)
+        for item in open_log(source).records():
+            match item:
+                case Header():
+                    writer.start(item.profile, item.library)
+                case Metadata():
+                    writer.add_metadata(item.name, item.metadata)
+                case Attachment():
+                    writer.add_attachment(0, 0, item.name, item.media_type, item.data)
+                case Schema() if item.id not in schemas:
+                    schemas[item.id] = writer.register_schema(
+                        item.name, item.encoding, item.data
+                    )
+                case Channel() if item.id not in channels:
+                    channels[item.id] = (
+                        item.topic,
+                        writer.register_channel(
+                            item.topic,
+                            item.message_encoding,
+                            schemas[item.schema_id],
+                            item.metadata,
+                        ),
+                    )
+                case Message():
+                    topic, channel = channels[item.channel_id]
+                    number = counts[topic] = counts.get(topic, -1) + 1
+                    data = change(topic, number, item.data)
+                    writer.add_message(channel, item.log_time, data, item.publish_time)
+        writer.finish()
+    return target
+
+
+def again(path, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    return rerun(RecordedSession(path, folder), Changes())
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    """A session with an outage, a slower link and another strategy in mid-session."""
+    path = tmp_path_factory.mktemp("rerun") / "faulty.mcap"
+
+    def outage(trial):
+        trial.trouble(LinkOverrides(delay_ms=30.0), outage_s=0.05)
+
+    return record(
+        SETUP,
+        path,
+        at=[(150, outage), (300, lambda trial: trial.choose(Strategy.MODEL_MEDIATED))],
+    )
+
+
+def test_unchanged_settings_give_the_same_bytes(faulty, tmp_path):
+    found = again(faulty, tmp_path).comparison
+    assert found.same
+    assert found.full_states is True
+    assert found.intact is True
+    assert found.counts["/state"] == 400
+    assert found.counts["/wish/link"] == found.counts["/wish/teleop"] == 1
+    assert {"/frame/down", "/frame/up", "/packet", "/event"} <= set(found.counts)
+    states = open_log(faulty).series("/state", "strategy")[1]
+    assert set(states[:300]) == {3.0}
+    assert set(states[301:]) == {4.0}
+    fates = {m.content.fate for m in open_log(faulty).messages({"/packet"})}
+    assert "cut" in fates
+
+
+def test_a_bit_changed_in_an_output_is_found_and_named(faulty, tmp_path):
+    def flip(topic, number, data):
+        if (topic, number) != ("/frame/up", 7):
+            return data
+        return data[:-1] + bytes([data[-1] ^ 1])  # the payload comes last
+
+    wrong = rewritten(faulty, tmp_path / "wrong.mcap", flip)
+    found = again(wrong, tmp_path).comparison
+    assert not found.same
+    assert found.intact is False
+    assert found.different == {"/frame/up": 1}
+    assert (found.first.topic, found.first.number) == ("/frame/up", 7)
+    assert found.first.place.startswith("payload byte ")
+    assert int(found.first.first, 16) ^ int(found.first.second, 16) == 1
+
+
+def test_a_bit_changed_in_the_state_names_field_and_index(faulty, tmp_path):
+    sample = next(iter(open_log(faulty).messages({"/state"}))).content
+    names = [field.name for field in sample.DESCRIPTOR.fields]
+
+    def flip(topic, number, data):
+        if (topic, number) != ("/state", 123):
+            return data
+        state = type(sample).FromString(data)
+        bits = np.array(state.tip_model[1], dtype=np.float32).view(np.int32) ^ 1
+        state.tip_model[1] = float(bits.view(np.float32))
+        return state.SerializeToString(deterministic=True)
+
+    assert "tip_model" in names
+    wrong = rewritten(faulty, tmp_path / "wrong.mcap", flip)
+    first = again(wrong, tmp_path).comparison.first
+    assert (first.topic, first.number, first.place) == (
+        "/state",
+        123,
+        "tip_model[0][1]",
+    )
+    assert first.time_s == pytest.approx(0.123, abs=0.003)
+    assert float(first.first) == pytest.approx(float(first.second), rel=1e-6)
+    assert first.first != first.second
+
+
+def test_a_bit_changed_in_an_input_changes_the_outputs(faulty, tmp_path):
+    sample = next(iter(open_log(faulty).messages({"/input/script"}))).content
+
+    def flip(topic, number, data):
+        if topic != "/input/script" or number < 60:
+            return data
+        told = type(sample).FromString(data)
+        bits = np.array(told.target[0]).view(np.int64) ^ (1 << 40)
+        told.target[0] = float(bits.view(np.float64))
+        return told.SerializeToString(deterministic=True)
+
+    wrong = rewritten(faulty, tmp_path / "wrong.mcap", flip)
+    found = again(wrong, tmp_path).comparison
+    assert "/state" in found.different
+    assert found.first.topic == "/state"
+    assert found.first.place == "target_position[0][0]"
+
+
+def test_changed_settings_are_compared(faulty, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("app.station.warmup.warm_up", lambda _: None)  # they are warm
+    report = tmp_path / "slow.html"
+    options = ["--link", "tether", "--strategy", "predictive", "--json"]
+    assert run(["rerun", str(faulty), *options, "--report", str(report)]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["same"]
+    assert not told["operator_reacts"]
+    assert told["recorded"]["lost"] > 0.0
+    assert told["changed"]["lost"] == 0.0
+    page = report.read_text()
+    assert "The operator does not react" in page
+    assert "data:image/png;base64," in page
+
+
+def test_a_rerun_can_be_recorded_compared_and_run_again(faulty, tmp_path):
+    made, table = tmp_path / "seed.mcap", tmp_path / "seed.csv"
+    (tmp_path / "one").mkdir()
+    session = RecordedSession(faulty, tmp_path / "one")
+    write_report(rerun(session, Changes(seed=6), made), table)
+    rows = table.read_text().splitlines()
+    assert rows[0] == "figure,unit,recorded,changed,change,meaning"
+    assert any(row.startswith("hand_peak,N,") for row in rows)
+    found = again(made, tmp_path)
+    assert found.comparison.same
+    assert found.session.setup.seed == 6
+    assert open_log(made).metadata["rerun_of"] == "faulty.mcap"
+
+
+def test_the_set_up_comes_back(faulty, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    setup = RecordedSession(faulty, folder).setup
+    assert setup.teleop == SETUP.teleop
+    assert asdict(setup.mismatch) == asdict(SETUP.mismatch)
+    assert setup.link.name == "optical-turbid"
+    kept = replace(setup, robot="", link="", scene=None)
+    assert kept == replace(SETUP, robot="", link="", scene=None)
+
+
+def test_hands_wait_to_be_armed(faulty):
+    messages = list(in_time(open_log(faulty).messages({"/input/script", "/event"})))
+    hands = RecordedHands(messages, whole=True, patient=True)
+    start = messages[0].time_ns
+    presses = []
+    for tick in range(3000):
+        now = start + tick * 1_000_000
+        for _, sample in hands.step(now, armed=tick > 2500):
+            assert sample.stamp_ns <= now
+            assert tick > 2500 or not sample.deadman
+            presses.append(sample.arm_count)
+    assert hands.waited_ns > 2_000_000_000
+    assert presses == sorted(presses)
+    assert presses[-1] >= 3
+
+
+def test_what_is_no_session_is_refused(tmp_path):
+    path = tmp_path / "other.mcap"
+    Recorder(path, {}).close()
+    with pytest.raises(LogError, match="no session"):
+        RecordedSession(path, tmp_path)
+    assert run(["rerun", str(tmp_path / "none.mcap")]) == 2
+
+
+def test_a_report_needs_a_change(faulty, capsys):
+    assert run(["rerun", str(faulty), "--report", "x.html"]) == 2
+    assert "--strategy" in capsys.readouterr().err
