@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from app.clock import NS_PER_S
-from app.config.loader import find_asset
 from app.config.robot import load_robot
 from app.config.task import load_task
 from app.config.task_place import place_task
@@ -34,6 +33,7 @@ from app.study.factorial.cells import TrialSpec, round_trip_s
 from app.study.factorial.measure import Outcome, jsonable, measure
 from app.study.factorial.surroundings import harder, scene_of
 from app.study.factorial.trace import TraceLog
+from app.study.setup_record import record_setup
 from app.study.task_judges import ReachJudge
 from app.study.task_truth import Verdict
 from app.study.task_watch import TaskWatch
@@ -80,7 +80,7 @@ def run_spec(spec: TrialSpec, folder: Path) -> dict[str, Any]:
         seeds=seeds,
         deadband=spec.deadband,
     )
-    recorder = _recorder(spec, folder / RECORDING) if spec.recording else None
+    recorder = _recorder(spec, setup, folder / RECORDING) if spec.recording else None
     trial = Trial(setup, recorder)
     try:
         outcome, result = _drive(spec, trial, hardness)
@@ -171,23 +171,9 @@ def _path_start(trial: Trial, zero_ns: int) -> float | None:
     return None if started_ns is None else (started_ns - zero_ns) / NS_PER_S
 
 
-def _recorder(spec: TrialSpec, path: Path) -> Recorder:
-    facts = versions() | {
-        "trial": spec.name,
-        "robot": spec.robot,
-        "operator": spec.cell.operator,
-        "task": f"{spec.task} {spec.cell.variant}",
-        "strategy": spec.teleop.strategy,
-        "seed": str(spec.seed),
-        "clock": "virtual",
-    }
-    files = {
-        "robot.toml": find_asset("robots", spec.robot).read_bytes(),
-        "task.toml": find_asset("tasks", spec.task).read_bytes(),
-        "link.json": spec.link.model_dump_json(indent=1).encode(),
-        "teleop.json": spec.teleop.model_dump_json(indent=1).encode(),
-        "mismatch.json": json.dumps(asdict(spec.mismatch), sort_keys=True).encode(),
-    }
+def _recorder(spec: TrialSpec, setup: TrialSetup, path: Path) -> Recorder:
+    facts, files = record_setup(setup)
+    facts |= {"trial": spec.name, "task": f"{spec.task} {spec.cell.variant}"}
     return Recorder(path, facts, files)
 
 
