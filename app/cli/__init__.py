@@ -12,6 +12,7 @@ from rich.text import Text
 from app.cli import (  # noqa: F401  they add their commands
     devices,
     drive,
+    export,
     files,
     haptic,
     keys,

@@ -9,38 +9,18 @@ later. So a patient operator waits: while it was armed at this point of the reco
 and is not now, its hand is kept back, neutral, and arming is pressed again.
 """
 
-import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.messages import Event, InputMode, OperatorInput, Severity, Source
 from app.session.reader import LoggedMessage
 
-__all__ = ["RecordedHands", "in_time", "sample_of"]
+__all__ = ["RecordedHands", "event_of", "sample_of"]
 
 _PERIOD_NS = 4 * NS_PER_MS
 _KEPT_NS = 104 * NS_PER_MS  # so long an unchanged sample may be missing
 _PATIENCE_NS = 60 * NS_PER_S
-_WINDOW_NS = 2 * NS_PER_S  # by which messages of threads may be out of order
-
-
-def in_time(
-    messages: Iterable[LoggedMessage], window_ns: int = _WINDOW_NS
-) -> Iterator[LoggedMessage]:
-    """Put messages in the order of their times, equal ones as they were written.
-
-    Args:
-        messages: out of order by no more than the window.
-        window_ns: how long one is kept back for another [ns].
-    """
-    waiting: list[tuple[int, int, LoggedMessage]] = []
-    for number, message in enumerate(messages):
-        heapq.heappush(waiting, (message.time_ns, number, message))
-        while waiting[0][0] <= message.time_ns - window_ns:
-            yield heapq.heappop(waiting)[2]
-    while waiting:
-        yield heapq.heappop(waiting)[2]
 
 
 def sample_of(message: LoggedMessage) -> tuple[Source, OperatorInput]:

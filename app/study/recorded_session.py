@@ -18,8 +18,9 @@ from app.messages import (
     TeleopWish,
 )
 from app.session import Recording, open_log
+from app.session.order import in_time
 from app.session.reader import LoggedMessage
-from app.study.recorded_hands import RecordedHands, in_time
+from app.study.recorded_hands import RecordedHands
 from app.study.setup_record import read_setup
 from app.study.trial import START_NS, TrialSetup
 

@@ -14,7 +14,8 @@ from app.errors import LogError
 from app.link.settings import LinkOverrides
 from app.robot.plant import PlantMismatch
 from app.session import Recorder, open_log
-from app.study.recorded_hands import RecordedHands, in_time
+from app.session.order import in_time
+from app.study.recorded_hands import RecordedHands
 from app.study.recorded_session import RecordedSession
 from app.study.rerun import Changes, rerun
 from app.study.rerun_report import write_report
