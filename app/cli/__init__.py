@@ -14,6 +14,7 @@ from app.cli import (  # noqa: F401  they add their commands
     drive,
     export,
     files,
+    goal,
     haptic,
     keys,
     kinematics,

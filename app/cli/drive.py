@@ -12,6 +12,9 @@ from app.cli.options import (
     DEFAULT_LINK,
     DEFAULT_ROBOT,
     DEFAULT_STRATEGY,
+    Aim,
+    Blend,
+    Goals,
     Haptic,
     Keys,
     Link,
@@ -27,10 +30,12 @@ from app.cli.options import (
     application,
     err,
     out,
+    three_numbers,
 )
 from app.errors import ConfigError
 
 if TYPE_CHECKING:
+    from app.config.teleop import BlendParameters
     from app.station.session import Session
 
 __all__ = ["console", "drive"]
@@ -67,6 +72,9 @@ def console(
     task: Task = None,
     strategy: Strategy = DEFAULT_STRATEGY,
     haptic: Haptic = None,
+    goals: Goals = None,
+    blend: Blend = 0.0,
+    aim: Aim = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.")
     ] = False,
@@ -121,6 +129,8 @@ def console(
             "task": task,
             "strategy": strategy,
             "haptic": haptic,
+            "goals": goals,
+            "blend": _blend(robot, blend, aim),
         },
     )
 
@@ -141,6 +151,28 @@ def _robot_of(rig: str | None, robot: str, *, virtual: bool) -> str:
     if robot not in {DEFAULT_ROBOT, own}:
         raise ConfigError(f"Rig {rig} is of {own}, not of {robot}: leave --robot out.")
     return own
+
+
+def _blend(robot: str, share: float, aim: str | None) -> "BlendParameters":
+    """Blended assistance as the options say it.
+
+    Raises:
+        ConfigError: the aim is no place of a limb of this robot.
+    """
+    from app.config.robot import load_robot
+    from app.config.teleop import BlendParameters
+
+    if aim is None:
+        return BlendParameters(share=share)
+    limbs = [limb.name for limb in load_robot(robot).limbs]
+    name, _, place = aim.partition(":")
+    if name not in limbs:
+        raise ConfigError(
+            f"--aim {aim}: {robot} has no limb {name!r}. Write LIMB:x,y,z in mm; "
+            f"limbs are {', '.join(limbs)}."
+        )
+    place_mm = three_numbers("--aim", place)
+    return BlendParameters(share=share, limb=limbs.index(name), aim_mm=place_mm)
 
 
 def _start_console(
@@ -207,10 +239,12 @@ def _check_choices(
     from app.config.task_place import place_task
     from app.operator.haptic.seat import haptic_parameters
     from app.station.session import check_operator
+    from app.teleop.goal_plan import plan_for
     from app.teleop.strategy import strategy_named
 
     strategy_named(settings["strategy"])
     parameters = load_robot(robot)
+    plan_for(settings["goals"], parameters)
     check_drivable(parameters)
     load_link(link)
     check_operator(operator)
@@ -271,6 +305,9 @@ def drive(
     task: Task = None,
     strategy: Strategy = DEFAULT_STRATEGY,
     haptic: Haptic = None,
+    goals: Goals = None,
+    blend: Blend = 0.0,
+    aim: Aim = None,
 ) -> None:
     """Drive for a while with a scripted operator or a gamepad, and sum it up.
 
@@ -283,6 +320,8 @@ def drive(
       limblink drive --headless --clock virtual --operator presser --task press
 
       limblink drive --headless --rig silver2-modbus --virtual --link acoustic-hs
+
+      limblink drive --headless --operator supervisor --goals visit
     """
     from app.station.children import make_mismatch, parse_mismatch
     from app.station.drive import drive_headless
@@ -307,6 +346,8 @@ def drive(
         "task": task,
         "strategy": strategy,
         "haptic": haptic,
+        "goals": goals,
+        "blend": _blend(robot, blend, aim),
     }
     _check_choices(robot, link, operator, settings)
     if not headless:
@@ -318,9 +359,11 @@ def drive(
 
     warm_up(err)
     if clock == "virtual":
+        from app.config.robot import load_robot
         from app.config.teleop import TeleopParameters
         from app.study.trial import TrialSetup
         from app.study.trial_run import run_trial
+        from app.teleop.goal_plan import plan_for
 
         setup = TrialSetup(
             robot,
@@ -328,8 +371,11 @@ def drive(
             operator,
             scene,
             task,
-            teleop=TeleopParameters(strategy=strategy_named(strategy).short),
+            teleop=TeleopParameters(
+                strategy=strategy_named(strategy).short, blend=settings["blend"]
+            ),
             mismatch=make_mismatch(factors),
+            goals=plan_for(goals, load_robot(robot)),
             seed=seed,
         )
         summary = run_trial(setup, seconds, path)

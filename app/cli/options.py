@@ -1,15 +1,21 @@
 """The application, its two consoles, and the options that several commands share."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from app.errors import ConfigError
+
 __all__ = [
     "DEFAULT_LINK",
     "DEFAULT_ROBOT",
     "DEFAULT_STRATEGY",
+    "Aim",
+    "Blend",
+    "Goals",
     "Haptic",
     "Keys",
     "Link",
@@ -25,6 +31,7 @@ __all__ = [
     "application",
     "err",
     "out",
+    "three_numbers",
 ]
 
 application = typer.Typer(
@@ -89,6 +96,29 @@ Haptic = Annotated[
     typer.Option(help="Haptic device in the operator's hand (see `limblink haptic`)."),
 ]
 
+Goals = Annotated[
+    str | None,
+    typer.Option(
+        help="Goals that the robot reaches by itself once it is armed: a shipped plan "
+        "(see `limblink goal plans`) or a TOML."
+    ),
+]
+Blend = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        max=0.8,
+        help="Blended assistance: greatest share of the tip's velocity, 0 is off.",
+    ),
+]
+Aim = Annotated[
+    str | None,
+    typer.Option(
+        help="Where blended assistance leads: LIMB:x,y,z in the hull's frame [mm]; "
+        "else what is marked on the console."
+    ),
+]
+
 Mismatch = Annotated[
     list[str] | None,
     typer.Option(help="Plant against model, e.g. stiffness=1.2; may be repeated."),
@@ -97,3 +127,24 @@ Mismatch = Annotated[
 DEFAULT_ROBOT = "ursula"
 DEFAULT_LINK = "optical-rov"
 DEFAULT_STRATEGY = "model-mediated"
+
+
+def three_numbers(name: str, text: str) -> tuple[float, float, float]:
+    """Read x,y,z.
+
+    Args:
+        name: of the option, for the message.
+        text: what was given.
+
+    Raises:
+        ConfigError: not three finite numbers.
+    """
+    try:
+        x, y, z = (float(part) for part in text.split(","))
+    except ValueError:
+        x = y = z = math.nan
+    if not math.isfinite(x + y + z):
+        raise ConfigError(
+            f"{name} {text}: give three numbers with commas, like 520,110,100."
+        )
+    return x, y, z

@@ -71,6 +71,7 @@ def _show_operators() -> None:
     for head in ("name", "what it does"):
         table.add_column(head)
     table.add_row("circle, line", "leads the tip along a path, seeing nothing")
+    table.add_row("supervisor", "arms and looks on, while goals are reached (--goals)")
     for name, words in PERFORMERS.items():
         table.add_row(name, words)
     table.add_row("replay:FILE", "a recorded hand over again: does not react")

@@ -10,7 +10,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.errors import ConfigError
 
-__all__ = ["Parameters", "asset_names", "find_asset", "load_toml", "parse_toml"]
+__all__ = [
+    "Parameters",
+    "asset_names",
+    "find_asset",
+    "load_toml",
+    "parse_toml",
+    "validated",
+]
 
 
 class Parameters(BaseModel):
@@ -82,6 +89,23 @@ def parse_toml(text: str, kind: type[_Parameters], where: str) -> _Parameters:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: not valid TOML: {error}.") from error
+    return validated(kind, table, where, text)
+
+
+def validated(
+    kind: type[_Parameters], table: dict[str, object], where: str, text: str = ""
+) -> _Parameters:
+    """Validate values.
+
+    Args:
+        kind: what they shall be.
+        table: they.
+        where: names them in messages.
+        text: TOML that they come from, for the numbers of lines.
+
+    Raises:
+        ConfigError: not valid; names the key, and the line where known.
+    """
     try:
         return kind.model_validate(table)
     except ValidationError as error:

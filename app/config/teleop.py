@@ -1,12 +1,16 @@
 """The strategies' parameters: couplings, passivity, what is rendered to the hand."""
 
+import math
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from app.config.loader import Parameters
+from models.numerics import FloatArray
 
 __all__ = [
+    "BlendParameters",
     "Diagonal",
     "ForceParameters",
     "MediatedParameters",
@@ -119,6 +123,24 @@ class RenderParameters(Parameters):
     motion_scale: Annotated[float, Field(gt=0.0, le=100.0)] = 2.5
 
 
+class BlendParameters(Parameters):
+    """Blended assistance: the greatest share of a tip's velocity that leads to a place.
+
+    With a share of 0 there is none. Without a place, in the hull's frame, it waits for
+    one that is chosen on the console.
+    """
+
+    share: Annotated[float, Field(ge=0.0, le=0.8)] = 0.0
+    limb: Annotated[int, Field(ge=0, le=7)] = 0
+    aim_mm: tuple[float, float, float] | None = None
+
+    @property
+    def aim(self) -> FloatArray:
+        """(3,) where it leads [m]; NaN = nowhere."""
+        aim_mm = (math.nan,) * 3 if self.aim_mm is None else self.aim_mm
+        return 1e-3 * np.array(aim_mm)
+
+
 class TeleopParameters(Parameters):
     """All that a session's strategies take; the defaults suit a soft limb's tip."""
 
@@ -133,6 +155,7 @@ class TeleopParameters(Parameters):
     two_port: TwoPortParameters = TwoPortParameters()
     mediated: MediatedParameters = MediatedParameters()
     render: RenderParameters = RenderParameters()
+    blend: BlendParameters = BlendParameters()
 
     @model_validator(mode="after")
     def _ranges(self) -> "TeleopParameters":

@@ -17,6 +17,7 @@ __all__ = [
     "DISARMED",
     "SOURCE_AGE_LIMIT_NS",
     "adopt",
+    "adopt_limb",
     "follow_robot",
     "handle_requests",
     "is_fresh",
@@ -113,27 +114,33 @@ def _arm(
 def adopt(model: RobotModel, health: LinkHealth, data: TickData) -> None:
     """Make the measured posture the command, inside the envelope, where it is known."""
     for limb in range(model.tip_speed_limit.size):
-        if health.confirmed_generated_ns[limb] == 0:
+        adopt_limb(model, health, limb, data)
+
+
+@inner_kernel
+def adopt_limb(
+    model: RobotModel, health: LinkHealth, limb: int, data: TickData
+) -> None:
+    """Make one limb's measured posture its command, where it is known."""
+    if health.confirmed_generated_ns[limb] == 0:
+        return
+    for k in range(model.limb_segment_start[limb], model.limb_segment_start[limb + 1]):
+        x = health.confirmed_coordinates[k, 0]
+        y = health.confirmed_coordinates[k, 1]
+        z = health.confirmed_coordinates[k, 2]
+        if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
             continue
-        for k in range(
-            model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
-        ):
-            x = health.confirmed_coordinates[k, 0]
-            y = health.confirmed_coordinates[k, 1]
-            z = health.confirmed_coordinates[k, 2]
-            if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
-                continue
-            bend = np.sqrt(x * x + y * y)
-            scale = min(1.0, model.bend_limit[k] / max(bend, 1e-12))
-            data.commanded[k, 0] = scale * x
-            data.commanded[k, 1] = scale * y
-            data.commanded[k, 2] = min(
-                max(z, model.extension_range[k, 0]), model.extension_range[k, 1]
-            )
-        tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
-        for i in range(3):
-            data.target[limb, i] = data.tip[limb, i]
-        data.reach[limb] = 0
+        bend = np.sqrt(x * x + y * y)
+        scale = min(1.0, model.bend_limit[k] / max(bend, 1e-12))
+        data.commanded[k, 0] = scale * x
+        data.commanded[k, 1] = scale * y
+        data.commanded[k, 2] = min(
+            max(z, model.extension_range[k, 0]), model.extension_range[k, 1]
+        )
+    tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
+    for i in range(3):
+        data.target[limb, i] = data.tip[limb, i]
+    data.reach[limb] = 0
 
 
 @inner_kernel

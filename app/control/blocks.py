@@ -5,6 +5,8 @@
 | input-0..3 | mailbox | station; 1 console         | control loop                |
 | wish       | mailbox | console                    | station's link thread       |
 | teleop     | mailbox | console                    | control loop                |
+| goal-0     | mailbox | console                    | station's link thread       |
+| goal-1     | mailbox | `limblink goal`            | station's link thread       |
 | state      | mailbox | control loop               | console, link thread        |
 | statistics | mailbox | control loop               | console, station            |
 | health     | mailbox | station's link thread      | control loop, console       |
@@ -22,9 +24,12 @@ import numpy as np
 from app.control.mailbox import Layout, Mailbox, Ring
 from app.messages import (
     EVENT_WORDS,
+    GOAL_WISH_SHAPES,
     INPUT_SHAPES,
     LINK_WISH_SHAPES,
     TELEOP_WISH_SHAPES,
+    GoalSource,
+    GoalWish,
     InputBlock,
     LinkHealth,
     LinkWish,
@@ -126,6 +131,14 @@ class SessionBlocks:
         self.teleop = Mailbox(
             folder / "teleop", Layout(TeleopWish, TELEOP_WISH_SHAPES), create=create
         )
+        self.goals = [
+            Mailbox(
+                folder / f"goal-{int(source)}",
+                Layout(GoalWish, GOAL_WISH_SHAPES),
+                create=create,
+            )
+            for source in GoalSource
+        ]
         self.state_layout = Layout(StationState, state_shapes(model))
         self.state = Mailbox(folder / "state", self.state_layout, create=create)
         self.statistics = Mailbox(

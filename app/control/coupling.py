@@ -7,8 +7,11 @@ The hand's proxy is where the hand is in the robot's frame and scale: with an ab
 device that place itself, else the tip target that the stick moves.
 """
 
+import math
+
 from app.control.coupling_data import CouplingData
 from app.messages import InputBlock, LinkHealth, Source, StationState, TeleopWish
+from app.teleop.blending import BLEND_MOST
 from app.teleop.gains import Gains
 from app.teleop.master import master_step, reset_master
 from app.teleop.passivity import power
@@ -35,17 +38,25 @@ _FOLLOW_S = 0.005  # time constant of the velocity that is taken from positions
 
 @kernel
 def take_wish(wish: TeleopWish, data: CouplingData) -> None:
-    """Change the strategy where the console wants another.
+    """Change the strategy, or the blended assistance, where the console wants it.
 
     Args:
-        wish: newest of the console; a strategy that there is not is ignored.
+        wish: newest of the console; what there is not, or is not finite, is ignored.
         data: of the coupling.
     """
-    if wish.revision[0] == data.wished[0]:
+    if wish.revision[0] != data.wished[0]:
+        data.wished[0] = wish.revision[0]
+        if 0 <= wish.strategy[0] < _STRATEGIES:
+            data.strategy[0] = wish.strategy[0]
+    if wish.blend_revision[0] == data.blend_wished[0]:
         return
-    data.wished[0] = wish.revision[0]
-    if 0 <= wish.strategy[0] < _STRATEGIES:
-        data.strategy[0] = wish.strategy[0]
+    data.blend_wished[0] = wish.blend_revision[0]
+    data.blend[0] = 0.0
+    if math.isfinite(wish.blend[0]):
+        data.blend[0] = min(max(wish.blend[0], 0.0), BLEND_MOST)
+    data.aim_limb[0] = wish.aim_limb[0]
+    for i in range(3):
+        data.aim[i] = wish.aim[i]
 
 
 @kernel
@@ -204,11 +215,15 @@ def publish_coupling(data: CouplingData, state_out: StationState) -> None:
     """
     sent = data.sent
     state_out.strategy[0] = data.strategy[0]
+    state_out.blend[0] = data.blend[0]
+    state_out.blend_share[0] = data.blend_share[0]
+    state_out.aim_limb[0] = data.aim_limb[0]
     state_out.sent_time_ns[0] = sent.time_ns[0]
     state_out.sent_engagement[0] = sent.engagement[0]
     state_out.sent_energy[0] = sent.energy[0]
     for i in range(3):
         state_out.force_hand[i] = data.force[i]
+        state_out.aim[i] = data.aim[i]
         state_out.sent_position[i] = sent.position[i]
         state_out.sent_velocity[i] = sent.velocity[i]
         state_out.sent_force[i] = sent.force[i]

@@ -32,6 +32,14 @@ class CouplingData(NamedTuple):
     surfaces: LocalSurface  # every field with a first axis of L limbs
     grip: FloatArray  # (L,)
     grips_seen: FloatArray  # (4,) that each source last asked for
+    blend: FloatArray  # (1,) greatest share of blended assistance, 0 = off
+    blend_wished: IntArray  # (1,) revision of it that has been acted on
+    blend_share: FloatArray  # (1,) in this tick
+    aim_limb: IntArray  # (1,) limb that it leads
+    aim: FloatArray  # (3,) where to, hull frame; NaN = nowhere
+    before: FloatArray  # (3,) the target before the operator moved it
+    asked: FloatArray  # (3,) velocity that the operator asked for
+    blended: FloatArray  # (3,) and what was made of it
 
 
 def allocate_coupling_data(limbs: int, teleop: TeleopParameters) -> CouplingData:
@@ -57,4 +65,12 @@ def allocate_coupling_data(limbs: int, teleop: TeleopParameters) -> CouplingData
         ),
         grip=np.zeros(limbs),
         grips_seen=np.zeros(len(Source)),
+        blend=np.array([teleop.blend.share]),
+        blend_wished=np.zeros(1, dtype=np.int64),
+        blend_share=np.zeros(1),
+        aim_limb=np.array([teleop.blend.limb]),
+        aim=teleop.blend.aim,
+        before=np.zeros(3),
+        asked=np.zeros(3),
+        blended=np.zeros(3),
     )

@@ -22,6 +22,7 @@ from models.workspace import RodWork
 
 __all__ = [
     "correct_model",
+    "forget_limb",
     "forget_model",
     "publish_model",
     "show_model",
@@ -122,10 +123,21 @@ def forget_model(data: LocalData) -> None:
     """
     clear_history(data.history)
     for limb in range(data.touched.size):
-        data.mismatch.square[limb] = 0.0
-        data.mismatch.over[limb] = 0.0
-        data.mismatch.alarm[limb] = 0
-        data.mismatch.count[limb] = 0
+        forget_limb(limb, data)
+
+
+@kernel
+def forget_limb(limb: int, data: LocalData) -> None:
+    """Forget how well one limb was explained.
+
+    Args:
+        limb: which.
+        data: of the local model.
+    """
+    data.mismatch.square[limb] = 0.0
+    data.mismatch.over[limb] = 0.0
+    data.mismatch.alarm[limb] = 0
+    data.mismatch.count[limb] = 0
 
 
 @kernel
@@ -159,6 +171,9 @@ def correct_model(model: RobotModel, health: LinkHealth, data: LocalData) -> Non
         if generated_ns <= before_ns or health.confirmed_command_ns[limb] == 0:
             continue
         data.compared_ns[limb] = generated_ns
+        if health.goal_hold[limb] != 0:  # the robot does not follow our command
+            forget_limb(limb, data)
+            continue
         data.time_ns[0] = health.confirmed_command_ns[limb]
         first = model.limb_segment_start[limb]
         last = model.limb_segment_start[limb + 1]

@@ -18,6 +18,7 @@ from app.control.arming import (
     handle_requests,
     is_fresh,
 )
+from app.control.assistance import lead_target
 from app.control.coupling import (
     couple,
     hear,
@@ -27,6 +28,7 @@ from app.control.coupling import (
     take_wish,
 )
 from app.control.coupling_data import CouplingData
+from app.control.goal_hold import goes_along, is_guided
 from app.control.local_data import LocalData
 from app.control.local_model import (
     correct_model,
@@ -56,6 +58,7 @@ def _steer(
     period: float,
     sample: InputBlock,
     data: TickData,
+    coupling: CouplingData,
 ) -> None:
     """Let the operator in charge move the target of the limb it has selected."""
     limb = data.selected[0]
@@ -68,6 +71,8 @@ def _steer(
             if sample.mode[0] == _TARGET:
                 data.offset[i] = data.target[limb, i] - sample.target[i]
         data.rebase[0] = 0
+    for i in range(3):
+        coupling.before[i] = data.target[limb, i]
     move_target(
         model.tip_speed_limit[limb],
         period,
@@ -75,6 +80,14 @@ def _steer(
         data.offset,
         data.tip[limb],
         data.target[limb],
+    )
+    lead_target(
+        model.tip_speed_limit[limb],
+        period,
+        limb,
+        coupling,
+        data.target[limb],
+        data.offset,
     )
 
 
@@ -188,9 +201,19 @@ def tick(
     if changed or holder < 0:
         let_go(data.target[driven], coupling)
     # 4. strategy, inverse kinematics, reduced dynamics
+    coupling.blend_share[0] = 0.0
+    steers = holder >= 0
     if data.mode[0] == ARMED:
-        if holder >= 0:
-            _steer(model, period, samples[holder], data)
+        if is_guided(health, driven, coupling):
+            steers = False
+            data.rebase[0] = 1
+            if holder >= 0:  # what it asks of the gripper meanwhile is dropped
+                coupling.grips_seen[holder] = samples[holder].grip[0]
+            for i in range(3):
+                data.target[driven, i] = data.tip[driven, i]
+            let_go(data.target[driven], coupling)
+        if steers:
+            _steer(model, period, samples[holder], data, coupling)
             if samples[holder].clutch[0] == 1:
                 let_go(data.target[driven], coupling)
             else:
@@ -206,6 +229,8 @@ def tick(
                     coupling,
                 )
         for limb in range(limbs):
+            if goes_along(model, health, limb, data, coupling):
+                continue
             start = model.limb_segment_start[limb]
             stop = model.limb_segment_start[limb + 1]
             base = model.pose_base_to_hull[limb]
@@ -227,7 +252,7 @@ def tick(
             tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
     elif data.mode[0] == DISARMED and health.robot_heard_ns[0] != 0:
         adopt(model, health, data)
-    if holder < 0:
+    if not steers:
         driven = -1
     wind_winches(model, data.commanded, local, work, data.winch)
     if data.settle[0] == 1:

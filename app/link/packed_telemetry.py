@@ -16,7 +16,7 @@
 | coordinates |      | one number in mixed radix, ranges 25 % wider than the limits    |
 
 After filling to a whole byte come sections (faults, status of a goal, what a strategy
-tells, tension, contact model) and 24 bits of CRC.
+tells, tension, an object, contact model) and 24 bits of CRC.
 """
 
 import math
@@ -25,6 +25,7 @@ import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_US
 from app.errors import FrameError
+from app.link.object_section import read_object, write_object
 from app.link.packed_limbs import GRADE_BITS, PackedLimbs
 from app.link.packing import BitReader, BitWriter
 from app.link.records import STATUS_BITS, WHOLE_ROBOT, TelemetryFrame
@@ -33,6 +34,7 @@ from app.link.seal import LONG_BYTES
 from app.link.sections import (
     CONTACT,
     FAULTS,
+    OBJECT,
     SIGNAL,
     STATUS,
     TENSION,
@@ -155,6 +157,8 @@ class PackedTelemetry:
             sections.append(write_section(CONTACT, frame.contact))
         if frame.tension is not None:
             sections.append(self._tension_section(frame, limbs))
+        if frame.seen is not None:
+            sections.append(write_section(OBJECT, write_object(frame.seen)))
         return sections
 
     def _tension_section(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> bytes:
@@ -213,6 +217,7 @@ class PackedTelemetry:
         if one != WHOLE_ROBOT:
             tension = None if tension is None else tension[self._schema.tendons(one)]
         signal, status = sections.get(SIGNAL), sections.get(STATUS)
+        seen = sections.get(OBJECT)
         if status is not None and (len(status) != 4 or status[0] >> STATUS_BITS - 24):
             raise FrameError(f"Status {status.hex()!r}: {STATUS_BITS} bits of 4 bytes.")
         told_signal = None if signal is None else read_signal(signal)
@@ -238,6 +243,7 @@ class PackedTelemetry:
             contact=sections.get(CONTACT, b"")[:_LONGEST_CONTACT],
             signal=told_signal,
             status=-1 if status is None else int.from_bytes(status, "big"),
+            seen=None if seen is None else read_object(seen, self._schema.limbs),
         )
 
     def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from app.link.object_section import ObjectTold
 from app.link.signal_section import SignalTold
 from app.messages import RobotState, StationMode
 from models.numerics import FloatArray
@@ -133,6 +134,8 @@ class TelemetryFrame:
         status: how the robot gets on with a goal, as `app.teleop.goals` writes it in
             `STATUS_BITS`; -1 = not told. A compact frame that tells it tells no
             coordinates.
+        seen: a movable object as the robot sees it; packed frames alone tell one, and
+            only where there is room.
     """
 
     sequence: int
@@ -151,6 +154,7 @@ class TelemetryFrame:
     contact: bytes = b""
     signal: SignalTold | None = None
     status: int = -1
+    seen: ObjectTold | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ does not know, so a later version can say more to an older one.
 | 6    | setpoint  | grip: limb 3 bits, closure 5                        |
 | 7    | setpoint  | goal: up to 64 bytes                                |
 | 8    | telemetry | status of a goal: 6 filling bits, 26 bits           |
+| 9    | telemetry | an object that was seen (`app.link.object_section`) |
 """
 
 from app.errors import FrameError
@@ -22,6 +23,7 @@ __all__ = [
     "FAULTS",
     "GOAL",
     "GRIP",
+    "OBJECT",
     "PLAN",
     "PLAN_BYTES",
     "SIGNAL",
@@ -32,7 +34,7 @@ __all__ = [
 ]
 
 PLAN, TENSION, FAULTS, CONTACT = 1, 2, 3, 4
-SIGNAL, GRIP, GOAL, STATUS = 5, 6, 7, 8
+SIGNAL, GRIP, GOAL, STATUS, OBJECT = 5, 6, 7, 8, 9
 PLAN_BYTES = 4
 """Length of a whole plan section."""
 

@@ -6,7 +6,7 @@ rates of a tip are in the hull frame (x bow, y port, z up).
 """
 
 from app.messages.events import EVENT_WORDS, Event, Severity, pack_event, unpack_event
-from app.messages.health import LinkHealth, health_shapes
+from app.messages.health import OBJECTS, LinkHealth, health_shapes
 from app.messages.inputs import (
     INPUT_SHAPES,
     InputBlock,
@@ -19,20 +19,29 @@ from app.messages.modes import RobotFault, RobotState, StationMode
 from app.messages.shapes import Shapes
 from app.messages.state import StationState, state_shapes
 from app.messages.wishes import (
+    GOAL_POINTS,
+    GOAL_WISH_SHAPES,
     LINK_OVERRIDES,
     LINK_WISH_SHAPES,
     TELEOP_WISH_SHAPES,
+    GoalSource,
+    GoalWish,
     LinkWish,
     TeleopWish,
 )
 
 __all__ = [
     "EVENT_WORDS",
+    "GOAL_POINTS",
+    "GOAL_WISH_SHAPES",
     "INPUT_SHAPES",
     "LINK_OVERRIDES",
     "LINK_WISH_SHAPES",
+    "OBJECTS",
     "TELEOP_WISH_SHAPES",
     "Event",
+    "GoalSource",
+    "GoalWish",
     "InputBlock",
     "InputMode",
     "LinkHealth",

@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from app.messages.shapes import ONE_FLOAT, ONE_INT, Shapes
+from app.messages.wishes import GOAL_POINTS
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 
-__all__ = ["LinkHealth", "health_shapes"]
+__all__ = ["OBJECTS", "LinkHealth", "health_shapes"]
 
 
 class LinkHealth(NamedTuple):
@@ -64,6 +65,35 @@ class LinkHealth(NamedTuple):
     report_damping: FloatArray  # (L,)
     report_exponent: FloatArray  # (L,)
     report_confidence: FloatArray  # (L,) 0..1
+    # the newest goal, and how the robot gets on with it
+    goal_number: IntArray  # (1,) 0 = none yet
+    goal_kind: IntArray  # (1,) app.teleop.goals.GoalKind
+    goal_limb: IntArray  # (1,)
+    goal_state: IntArray  # (1,) app.teleop.goals.GoalState
+    goal_reason: IntArray  # (1,) app.teleop.goals.GoalReason
+    goal_wish: IntArray  # (2,) newest wish of each `GoalSource` that was acted on
+    goal_taken: IntArray  # (2,) number given to that wish; 0 = it was refused
+    goal_asked_ns: IntArray  # (1,)
+    goal_ended_ns: IntArray  # (1,) 0 = not yet
+    goal_points: IntArray  # (1,) how many of `goal_path` count
+    goal_progress: FloatArray  # (1,) 0..1
+    goal_force: FloatArray  # (1,) of contact now [N]
+    goal_tolerance: FloatArray  # (1,) [m]
+    goal_position: FloatArray  # (3,) hull frame [m]
+    goal_normal: FloatArray  # (3,)
+    goal_path: FloatArray  # (GOAL_POINTS, 3) [m]
+    goal_hold: IntArray  # (L,) 0 = setpoints drive the limb, 1 = a goal is on its way
+    # to it: stand still, 2 = it listens to goals alone: follow what it reports
+    goal_grip: FloatArray  # (L,) where a goal leaves the gripper, NaN = as it was
+    # movable objects as the robot sees them
+    object_told_ns: IntArray  # (OBJECTS,) when seen, station time; 0 = never told
+    object_holder: IntArray  # (OBJECTS,) limb that holds it, -1 = none
+    object_position: FloatArray  # (OBJECTS, 3) hull frame [m]
+    object_turn: FloatArray  # (OBJECTS, 4) unit quaternion wxyz, body to hull
+
+
+OBJECTS = 8
+"""Movable objects of a scene that can be told of."""
 
 
 _VECTORS = (
@@ -72,14 +102,26 @@ _VECTORS = (
     "heard_force",
     "heard_wave",
     "heard_wave_integral",
+    "goal_position",
+    "goal_normal",
 )
 _TIPS = ("contact_force", "report_point", "report_normal")
+_OBJECT_SHAPES: Shapes = {
+    "goal_wish": (np.int64, (2,)),
+    "goal_taken": (np.int64, (2,)),
+    "goal_path": (np.float64, (GOAL_POINTS, 3)),
+    "object_told_ns": (np.int64, (OBJECTS,)),
+    "object_holder": (np.int64, (OBJECTS,)),
+    "object_position": (np.float64, (OBJECTS, 3)),
+    "object_turn": (np.float64, (OBJECTS, 4)),
+}
 _LIMB_FLOATS = (
     "report_radius",
     "report_stiffness",
     "report_damping",
     "report_exponent",
     "report_confidence",
+    "goal_grip",
 )
 _LIMB_INTEGERS = (
     "confirmed_generated_ns",
@@ -88,6 +130,7 @@ _LIMB_INTEGERS = (
     "report_status",
     "report_kind",
     "report_estimated_ns",
+    "goal_hold",
 )
 _SCALARS = (
     "age_ms",
@@ -104,22 +147,29 @@ _SCALARS = (
     "loss_set",
     "bandwidth_bps",
     "heard_energy",
+    "goal_progress",
+    "goal_force",
+    "goal_tolerance",
 )
 
 
 def health_shapes(model: RobotModel) -> Shapes:
     """Shapes of `LinkHealth` for a robot."""
     limbs, segments = model.tip_speed_limit.size, model.segment_length.size
-    return dict.fromkeys(LinkHealth._fields, ONE_INT) | {
-        name: (kind, shape)
-        for names, kind, shape in (
-            (_SCALARS, *ONE_FLOAT),
-            (_VECTORS, np.float64, (3,)),
-            (_TIPS, np.float64, (limbs, 3)),
-            (_LIMB_FLOATS, np.float64, (limbs,)),
-            (_LIMB_INTEGERS, np.int64, (limbs,)),
-            (("confirmed_coordinates",), np.float64, (segments, 3)),
-            (("confirmed_tension",), np.float64, (model.tendon_angle.size,)),
-        )
-        for name in names
-    }
+    return (
+        dict.fromkeys(LinkHealth._fields, ONE_INT)
+        | _OBJECT_SHAPES
+        | {
+            name: (kind, shape)
+            for names, kind, shape in (
+                (_SCALARS, *ONE_FLOAT),
+                (_VECTORS, np.float64, (3,)),
+                (_TIPS, np.float64, (limbs, 3)),
+                (_LIMB_FLOATS, np.float64, (limbs,)),
+                (_LIMB_INTEGERS, np.int64, (limbs,)),
+                (("confirmed_coordinates",), np.float64, (segments, 3)),
+                (("confirmed_tension",), np.float64, (model.tendon_angle.size,)),
+            )
+            for name in names
+        }
+    )

@@ -41,6 +41,11 @@ class StationState(NamedTuple):
     force_hand: FloatArray  # (3,) what the hand is to push with; a device shows minus
     # it; hull frame [N]
     grip: FloatArray  # (L,) wanted of each gripper, 0 open to 1
+    # blended assistance
+    blend: FloatArray  # (1,) greatest share that is wanted of it, 0 = off
+    blend_share: FloatArray  # (1,) share of the tip's velocity that it has now
+    aim_limb: IntArray  # (1,) limb that it leads
+    aim: FloatArray  # (3,) where to, hull frame [m]; NaN = nowhere
     # what the master half tells the slave half of the selected limb
     sent_time_ns: IntArray  # (1,)
     sent_engagement: IntArray  # (1,) how many strategies have been engaged
@@ -96,6 +101,7 @@ _LIMB_INTEGERS = (
 )
 _VECTORS = (
     "force_hand",
+    "aim",
     "sent_position",
     "sent_velocity",
     "sent_force",
@@ -118,7 +124,7 @@ def state_shapes(model: RobotModel) -> Shapes:
             (_LIMB_FLOATS, np.float64, (limbs,)),
             (_LIMB_INTEGERS, np.int64, (limbs,)),
             (_VECTORS, np.float64, (3,)),
-            (("sent_energy",), np.float64, (1,)),
+            (("sent_energy", "blend", "blend_share"), np.float64, (1,)),
             (_POSES, np.float64, (segments, 3)),
             (_TENDONS, np.float64, (tendons,)),
         )

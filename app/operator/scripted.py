@@ -33,6 +33,7 @@ from app.operator.repertoire import (
     REPLAY,
     make_performer,
 )
+from app.operator.supervisor import SUPERVISOR, Supervisor
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
@@ -50,7 +51,7 @@ Plane = Literal["dome", "xy", "xz", "yz"]
 
 PATH_NAMES = ("circle", "line")
 """Those that lead a tip along a path, blindly."""
-SCRIPTED_NAMES = (*PATH_NAMES, *PERFORMER_NAMES)
+SCRIPTED_NAMES = (*PATH_NAMES, SUPERVISOR, *PERFORMER_NAMES)
 """All that need no file; `replay:FILE` is one more."""
 
 _PEAK_OVER_MEAN = 1.875  # of a minimum-jerk stroke's speed
@@ -198,7 +199,8 @@ def make_scripted(
     Args:
         name: "circle" (through the tip, its centre toward the limb's axis) or "line"
             (there and back, minimum jerk), which see nothing; or a simulated person of
-            `app.operator.repertoire`; or "replay:FILE", a recorded hand.
+            `app.operator.repertoire`; or "supervisor", who arms and looks on; or
+            "replay:FILE", a recorded hand.
         model: the robot.
         limb: index of the limb to lead; a task names its own.
         size: radius of the circle or length of the line [m]; None: 60 and 120 mm.
@@ -221,6 +223,8 @@ def make_scripted(
             f"No scripted operator {name!r}; there are {', '.join(SCRIPTED_NAMES)}, "
             f"{REPLAY}:FILE."
         )
+    if name == SUPERVISOR:
+        return Supervisor()
     if task is not None:
         limb = task.limb
         if name in PATH_NAMES:

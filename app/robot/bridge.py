@@ -28,6 +28,7 @@ from app.robot.body import Applied
 from app.robot.custody import Custody
 from app.robot.followed import Followed
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Freshness, Rejection
+from app.robot.object_sight import ObjectSight
 from app.robot.rejections import Rejections
 from app.robot.reporter import Heard, Reporter
 from app.robot.safety import Actuation, SafetyMachine, Verdict
@@ -215,6 +216,7 @@ class Bridge:
         faults: int = 0,
         contact: bytes = b"",
         felt: FloatArray | None = None,
+        sight: ObjectSight | None = None,
     ) -> list[bytes]:
         """Return the telemetry frames that go now.
 
@@ -226,6 +228,7 @@ class Bridge:
             contact: what it knows of what it touches, at most 64 bytes.
             felt: (L, 3) force of each tip on what it touches, hull frame [N]; None
                 where the robot senses none.
+            sight: of the objects about the robot, None = it sees none.
         """
         return self._reporter.report(
             now_ns,
@@ -240,6 +243,7 @@ class Bridge:
             signal=self.followed.signal(),
             felt=felt,
             status=self.followed.status,
+            sight=sight,
         )
 
     def _meet(

@@ -22,6 +22,7 @@ from app.robot.body import Applied, Body
 from app.robot.bridge import Bridge
 from app.robot.contact_sense import ContactSense
 from app.robot.custody import Custody
+from app.robot.object_sight import ObjectSight
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
 from app.robot.surface_sense import SurfaceSense
@@ -85,8 +86,10 @@ class RobotCore:
             teleop=teleop,
         )
         self._around = None
+        self._sight: ObjectSight | None = None
         if scene is not None and not scene.is_empty:
             self._around = Surroundings(scene, robot, self.model)
+            self._sight = ObjectSight(self._around)
         self._plant: Plant | None = None
         if body is None:
             body = self._plant = Plant(
@@ -157,6 +160,7 @@ class RobotCore:
             faults=int(self.body.faults),
             contact=self._surfaces.contact(),
             felt=contact,
+            sight=self._sight,
         )
 
     @property

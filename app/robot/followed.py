@@ -5,8 +5,9 @@ a limb's commands counts, and it is aimed there (`app.robot.approach`), where en
 and rates bind whatever it is.
 
 A limb that had a goal, also one that has ended, waits for the stop of goals or a new
-arming. A limb follows the hand as long as the frames that tell it carry a signal of a
-bilateral strategy; the first that does not gives it back to setpoints.
+arming; after a stop it takes only setpoints that begin where it is. A limb follows the
+hand as long as the frames that tell it carry a signal of a bilateral strategy; the
+first that does not gives it back to setpoints.
 """
 
 import math
@@ -33,6 +34,9 @@ __all__ = ["Followed"]
 
 _GRIP_STREAM = -(1 << 41)
 """The grip of every limb has an order of its own: see `Freshness.judge`."""
+
+_NEAR = np.array([0.05, 0.05, 0.004])
+"""A setpoint within this of the pose begins where the limb is [rad, rad, m]."""
 
 _ENDINGS = {
     RobotState.ESTOP: GoalReason.STOPPED,
@@ -63,6 +67,8 @@ class Followed:
         """The limb that presses with the force of a model-mediated hand."""
         self.closure = np.full(model.tip_speed_limit.size, math.nan)
         """(L,) how far each gripper shall be closed, 0..1; NaN: never told."""
+        self._measured = model.rest_coordinates.copy()
+        self._near: set[int] = set()
         self.clamped = 0
         """Setpoints that had to be brought into the envelope."""
 
@@ -118,6 +124,7 @@ class Followed:
                 where the robot senses none.
         """
         applied = self._approach.applied
+        np.copyto(self._measured, np.where(np.isfinite(measured), measured, applied))
         self.pressing.step(now_ns, period, patience_ns, contact)
         rows = self.goals.step(period, measured, contact)
         if rows is not None:
@@ -177,6 +184,7 @@ class Followed:
             self.half.release()
         if signal is not None and not heard:
             self.pressing.tell(now_ns, signal)
+        self._give_back(segments, coordinates, start)
         obeyed = [segment for segment in segments if not self._is_taken(segment)]
         clamped = 0
         for segment in obeyed:
@@ -185,6 +193,23 @@ class Followed:
         self.clamped += clamped
         self._approach.aim(now_ns, obeyed, span_ns)
         return heard or bool(obeyed)
+
+    def _give_back(
+        self, segments: Sequence[int], coordinates: FloatArray, start: int
+    ) -> None:
+        """Let setpoints have a limb that has stopped, where they begin at its pose."""
+        limb = self.goals.limb
+        if limb < 0 or not self.goals.awaits(limb):
+            self._near.clear()
+            return
+        own = self._segments(limb)
+        for segment in segments:
+            if segment in own:
+                gap = np.abs(coordinates[segment - start] - self._measured[segment])
+                near = bool((gap <= _NEAR).all())
+                (self._near.add if near else self._near.discard)(segment)
+        if self._near >= set(own):
+            self.goals.give_back()
 
     def grip(self, now_ns: int, frame: SetpointFrame, freshness: Freshness) -> None:
         """Take the grip of a frame that is obeyed, where none newer was told.

@@ -3,14 +3,15 @@
     goal ──▶ MOVE ──▶ SETTLE ──┬──────────────▶ DONE
                                └─▶ GRIP ──────▶ DONE      (grasp, place)
     press ─▶ APPROACH ─▶ PUSH ────────────────▶ DONE
-    stop ──▶ MOVE (comes to rest) ────────────▶ DONE, and setpoints drive the limb again
+    stop ──▶ MOVE (comes to rest) ─▶ AWAIT ───▶ DONE, and setpoints drive the limb again
 
 The tip's command goes along a minimum-jerk motion of at most 50 mm/s; where it has
 arrived, what the measured tip lacks is added slowly. A press goes along its normal
 until it feels contact and then moves on by k_i (F_ref - F) n: F is the force of contact
 along the normal. A limb with a goal listens to no setpoints, also where it has ended,
-until a stop or a new arming: the station then begins where the limb is. Any goal ends
-where the contact force goes above its limit, and with the arming (`end`).
+until a stop or a new arming. A stop awaits setpoints that begin where the limb is:
+those that the station sent before it knew are for where the limb has been. Any goal
+ends where the contact force goes above its limit, and with the arming (`end`).
 """
 
 import math
@@ -59,6 +60,7 @@ class _Phase(Enum):
     GRIP = 3
     APPROACH = 4
     PUSH = 5
+    AWAIT = 6
 
 
 class GoalRun:
@@ -118,6 +120,15 @@ class GoalRun:
         return GoalStatus(
             self._newest, self._state, self._reason, self._progress, self._force
         )
+
+    def awaits(self, limb: int) -> bool:
+        """Tell whether a limb has stopped and awaits setpoints that begin there."""
+        return self._phase is _Phase.AWAIT and self.limb == limb
+
+    def give_back(self) -> None:
+        """Setpoints begin where the limb is: they drive it again."""
+        if self._phase is _Phase.AWAIT:
+            self._done()
 
     def forget(self) -> None:
         """A new arming: no goal of an earlier one counts, and numbers begin anew."""
@@ -224,6 +235,7 @@ class GoalRun:
             _Phase.GRIP: self._grip,
             _Phase.APPROACH: self._approach,
             _Phase.PUSH: self._push,
+            _Phase.AWAIT: self._await,
         }[self._phase](goal, period)
         if self._state is GoalState.FAILED:
             return None
@@ -274,10 +286,12 @@ class GoalRun:
         self._progress = self._motion.share
         if not self._motion.arrived:
             return
-        if goal.kind is GoalKind.STOP:
-            self._done()
-        else:
-            self._enter(_Phase.SETTLE)
+        still = goal.kind is GoalKind.STOP
+        self._enter(_Phase.AWAIT if still else _Phase.SETTLE)
+
+    def _await(self, _goal: Goal, _period: float) -> None:
+        """Stay; `give_back` ends it."""
+        self._progress = 1.0
 
     def _settle(self, goal: Goal, period: float) -> None:
         """Add slowly what the measured tip lacks, until it is near and stays there."""

@@ -22,11 +22,13 @@ from app.link.frame import (
     TelemetryFrame,
 )
 from app.link.hello import HELLO_BYTES
+from app.link.object_section import ObjectTold
 from app.link.pacing import PaceBudget, Pacer
 from app.link.planner import telemetry_grade
 from app.link.signal_section import SignalField
 from app.messages import RobotState
 from app.robot.envelope import motion_since
+from app.robot.object_sight import ObjectSight
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
@@ -133,6 +135,7 @@ class Reporter:
         signal: SignalTold | None = None,
         felt: FloatArray | None = None,
         status: int = -1,
+        sight: ObjectSight | None = None,
     ) -> list[bytes]:
         """Return the frames that go now.
 
@@ -152,6 +155,7 @@ class Reporter:
                 greatest is told where there is no signal.
             status: how the robot gets on with a goal, -1 = it has none; told when it
                 has changed and now and then.
+            sight: of the objects about the robot, None = it sees none.
 
         Returns:
             None or one frame of at most the link's MTU.
@@ -183,6 +187,7 @@ class Reporter:
             contact=contact,
             signal=signal or self._felt(felt),
             status=self._due_status(status, state_changed=changed),
+            seen=None if compact or sight is None else self._seen(now_ns, sight),
         )
         packet = self._codec.encode(frame)
         self._pacer.sent(now_ns, limbs, len(packet))
@@ -207,6 +212,9 @@ class Reporter:
         self._felt_limb = limb
         x, y, z = felt[limb].tolist()
         return SignalTold(limb, _MEDIATED, 0, SignalField.FORCE, force=(x, y, z))
+
+    def _seen(self, now_ns: int, sight: ObjectSight) -> ObjectTold | None:
+        return sight.next(now_ns, self._pacer.budget.bytes_per_s())
 
     def _due_status(self, status: int, *, state_changed: bool) -> int:
         """Return the status where this frame tells it, else -1."""

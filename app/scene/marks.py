@@ -4,6 +4,9 @@ Every function returns rows of `app.scene.picture.LINE_FLOATS` numbers.
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +18,11 @@ from models.numerics import FloatArray
 __all__ = [
     "MODEL_COLOR",
     "TARGET_COLOR",
+    "GoalMark",
     "Lines",
+    "aim_mark",
     "dashes",
+    "goal_mark",
     "lines",
     "target_mark",
     "trail",
@@ -29,6 +35,10 @@ TARGET_COLOR = (1.0, 0.13, 0.55)
 MODEL_COLOR = (0.16, 0.92, 1.0)
 """Linear colour of all that the local model says: cyan."""
 
+AIM_COLOR = (1.0, 1.0, 1.0)
+_GOAL_COLORS = ((1.0, 0.50, 0.03), (0.10, 0.90, 0.30), (1.0, 0.10, 0.08))
+_LEAST_PX = 9.0  # radius of a goal's ball
+_PRESS_M = 0.09  # length of the arrow of a press
 _AXES = ((1.0, 0.12, 0.10), (0.16, 0.85, 0.20), (0.20, 0.40, 1.0))
 _WHITE = (1.0, 1.0, 1.0)
 
@@ -135,6 +145,75 @@ def target_mark(
         flat = 0.5 * size * np.array([[1.0, 0, 0], [0, 1.0, 0]])
         parts.append(lines(foot - flat, foot + flat, _WHITE, 0.45, 1.4))
     return np.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class GoalMark:
+    """A goal that a limb works on.
+
+    Attributes:
+        place: (3,) where its tip shall be; of a press, where it is [m], hull frame.
+        path: (n, 3) points on the way there, from the tip on [m].
+        along: (3,) unit direction of a press; None: it goes to the place.
+        tolerance: how near is there [m].
+        outcome: 0 not ended, 1 done, 2 failed.
+    """
+
+    place: FloatArray
+    path: FloatArray
+    along: FloatArray | None = None
+    tolerance: float = 0.005
+    outcome: int = 0
+
+
+def goal_mark(
+    goal: GoalMark, view_axes: FloatArray, pixel_size: Callable[[FloatArray], float]
+) -> Lines:
+    """A ball of three rings as wide as the tolerance, and the way to it.
+
+    Args:
+        goal: the goal.
+        view_axes: (3, 3) rows right, up, forward of the camera.
+        pixel_size: length that a pixel covers at a place [m].
+    """
+    color = _GOAL_COLORS[goal.outcome]
+    size = max(goal.tolerance, _LEAST_PX * pixel_size(goal.place))
+    parts = []
+    if goal.along is not None:
+        head = goal.place + _PRESS_M * goal.along
+        across = np.cross(goal.along, view_axes[2])
+        across *= 0.25 * _PRESS_M / max(float(np.linalg.norm(across)), 1e-6)
+        back = head - 0.3 * _PRESS_M * goal.along
+        starts = np.stack([goal.place, head, head])
+        stops = np.stack([head, back + across, back - across])
+        parts.append(lines(starts, stops, color, 1.0, 3.4))
+    else:
+        angle = np.linspace(0.0, 2.0 * math.pi, 33)[:, None]
+        for first, second in ((0, 1), (1, 2), (2, 0)):
+            ring = goal.place + size * (
+                np.cos(angle) * np.eye(3)[first] + np.sin(angle) * np.eye(3)[second]
+            )
+            parts.append(lines(ring[:-1], ring[1:], color, 0.95, 2.2))
+    if goal.outcome == 0 and goal.along is None:
+        way = np.concatenate([goal.path.reshape(-1, 3), goal.place[None]])
+        for start, stop in pairwise(way):
+            parts.append(dashes(start, stop, color, 0.75, 2.0))
+        for point in way[1:-1]:
+            arm = 0.5 * size * view_axes[:2]
+            parts.append(lines(point - arm, point + arm, color, 0.95, 2.0))
+    return np.concatenate(parts)
+
+
+def aim_mark(place: FloatArray, size: float) -> Lines:
+    """A cross of three axes at a (3,) place that a person has marked [m]."""
+    arms = size * np.eye(3)
+    cross = lines(place - arms, place + arms, AIM_COLOR, 0.95, 1.8)
+    corners = (
+        0.6 * size * np.array([[1.0, 0, 0], [0, 1.0, 0], [-1.0, 0, 0], [0, -1.0, 0]])
+    )
+    corners = place + corners
+    diamond = lines(corners, np.roll(corners, -1, axis=0), AIM_COLOR, 0.8, 1.8)
+    return np.concatenate([cross, diamond])
 
 
 def trail(

@@ -60,6 +60,8 @@ class LimbLook:
         outline: width of an outline in `tone` [px]; 0 none.
         beside: copy beside which a ghost and its outline fade where both coincide;
             None to draw all of it.
+        tube: of a ghost, a translucent tube about it that grows from nothing at the
+            base: rows of base and tip, radius beyond the limb's own at the tip [m].
     """
 
     limb: int
@@ -73,6 +75,7 @@ class LimbLook:
     highlight: float = 0.0
     outline: float = 0.0
     beside: int | None = None
+    tube: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ __all__ = ["Renderer"]
 _SHADOW_SIZE = 128
 _SHADOW_WINDOW = (-0.15, 0.0, 1.35, 0.95)  # centre and half widths on the flat [m]
 _LIGHT_FRAMES = 10  # frames that a backdrop may stand in an old light
+_TUBE_FACING, _TUBE_RIM = 0.07, 0.45  # opacities of a tube
 _BEAM_LENGTH, _BEAM_SLOPE = 0.9, 0.42  # the lamp's visible cone [m], radius over length
 # how colours mix; alpha stays 1, as the picture is opaque
 _OVER = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA, moderngl.ZERO, moderngl.ONE
@@ -333,11 +334,29 @@ class Renderer:
             if look.opacity > 0.0 or look.edge > 0.0:
                 program["first_row"] = look.copy * rows
                 program["inflate"] = inflate
+                program["swell"] = (0.0, 1.0, 0.0)
                 program["tone"] = (*look.tone[:3], look.opacity)
                 program["edge"] = look.edge
                 program["other_row"] = -1 if look.beside is None else look.beside * rows
                 self._shells["ghost", picture.bare][look.limb].render()
             self._draw_outline(picture, look, inflate)
+        self._draw_tubes(picture, inflate)
+
+    def _draw_tubes(self, picture: Picture, inflate: float) -> None:
+        """Draw the tubes about ghosts: seen through, they hide nothing."""
+        program = self._programs["ghost"]
+        self._write_depth(False)
+        for look in picture.limbs:
+            if look.tube is None:
+                continue
+            program["first_row"] = look.copy * picture.frames.shape[1]
+            program["inflate"] = inflate
+            program["swell"] = look.tube
+            program["tone"] = (*look.tone[:3], _TUBE_FACING)
+            program["edge"] = _TUBE_RIM
+            program["other_row"] = -1
+            self._shells["ghost", picture.bare][look.limb].render()
+        self._write_depth(True)
 
     def _draw_outline(self, picture: Picture, look: LimbLook, inflate: float) -> None:
         """Draw the inside of a slightly larger limb: what shows past it is a line."""

@@ -13,6 +13,7 @@ from app.config.scene_world import SceneWorld
 from app.scene import marks
 from app.scene.cameras import LimbView, OrbitCamera
 from app.scene.hulls import robot_mesh
+from app.scene.marks import GoalMark
 from app.scene.picture import LINE_FLOATS, Bodies, LimbLook, Picture, Shot
 from app.scene.renderer import Renderer
 from app.scene.site import Ground, far_rocks_mesh, seabed_mesh, site_mesh
@@ -31,6 +32,8 @@ _TRAIL_POINTS = 75  # 3 s
 _RUNNING_NS = 60 * NS_PER_MS  # frames closer than this are a moving picture
 _TOGETHER_M = 0.001  # a ghost nearer than this everywhere is not drawn
 _AHEAD_M = 0.06  # from a tip to what its gripper holds
+_LEAST_TUBE_M = 2e-3
+_WIDEST_TUBE_M = 0.5
 _MODEL, _CONFIRMED = 0, 1
 
 
@@ -52,10 +55,14 @@ class SceneFrame:
         skin: smooth skin; False shows the bare RRP sections.
         trail: draw where the model's tip has been.
         ghosts: draw the local model beside the confirmed robot.
-        object_poses: (B, 4, 4) of the scene's objects [m], hull frame; None: where they
-            were.
+        object_poses: (B, 4, 4) of the scene's objects [m], hull frame; None, or rows
+            that are not finite: where they were.
         obstacle_poses: (K, 4, 4) of its obstacles, likewise.
         surfaces: what the station has learned to be touchable.
+        tube: (L,) how far the robot's tips may be from the model's [m]; drawn where it
+            is more than 2 mm, None: nowhere.
+        goal: what a limb is to reach; None: nothing.
+        aim: (3,) the place that is marked [m], hull frame; None: none.
     """
 
     time_ns: int
@@ -72,6 +79,9 @@ class SceneFrame:
     object_poses: FloatArray | None = None
     obstacle_poses: FloatArray | None = None
     surfaces: Sequence[SurfaceMark] = ()
+    tube: FloatArray | None = None
+    goal: GoalMark | None = None
+    aim: FloatArray | None = None
 
 
 class Scene:
@@ -103,6 +113,8 @@ class Scene:
         obstacles = () if around is None else around.obstacles
         objects = () if around is None else around.objects
         self._looks_of_things = ThingLooks(obstacles, objects)
+        self.object_names = tuple(item.name for item in objects)
+        """Of the movable objects, in the order of their poses."""
         self._obstacle_poses = np.array([item.pose for item in obstacles])
         self._obstacle_poses = self._obstacle_poses.reshape(-1, 4, 4)
         self.world = World(
@@ -195,6 +207,11 @@ class Scene:
         return self.renderer.draw(self._picture(camera), Shot(camera, self._main))
 
     @property
+    def objects(self) -> FloatArray:
+        """(B, 4, 4) poses of the objects as they are drawn [m], hull frame."""
+        return self.world.object_poses()
+
+    @property
     def redrew(self) -> bool:
         """Whether the last `image` drew what stands still as well, and so took long."""
         return self._main.kept_for == 0
@@ -247,7 +264,7 @@ class Scene:
                 None if camera is None else camera.position,
                 self._seen_points(_CONFIRMED if known else _MODEL),
                 self._obstacle_poses,
-                self.world.object_poses(),
+                self.objects,
                 frame.surfaces if camera is not None else (),
                 at_once=not 0 < self._since_ns < _RUNNING_NS,
             ),
@@ -260,7 +277,7 @@ class Scene:
             [
                 self._frames[copy, :, :3, 3],
                 tips[:, :3, 3] + _AHEAD_M * tips[:, :3, 2],
-                self.world.object_poses()[:, :3, 3],
+                self.objects[:, :3, 3],
             ]
         )
 
@@ -307,9 +324,20 @@ class Scene:
                     edge=0.80 if apart[limb] else 0.0,
                     outline=outlines[0] if selected else outlines[1],
                     beside=beside,
+                    tube=self._tube(limb),
                 )
             )
         return looks
+
+    def _tube(self, limb: int) -> tuple[float, float, float] | None:
+        """Rows of a limb's base and tip and the radius of the tube about the tip."""
+        tube = self._frame.tube
+        if tube is None or not tube[limb] > _LEAST_TUBE_M:
+            return None
+        starts = self._model.limb_segment_start
+        rows = self._frames.shape[1] // int(starts[-1])
+        radius = min(float(tube[limb]), _WIDEST_TUBE_M)
+        return rows * float(starts[limb]), rows * float(starts[limb + 1]) - 1, radius
 
     def _apart(self) -> NDArray[np.bool_]:
         """(L,) whether a limb of the model has left the confirmed one anywhere."""
@@ -345,6 +373,10 @@ class Scene:
             parts.append(mark)
             if float(np.linalg.norm(target - tip)) > 0.002:
                 parts.append(marks.dashes(tip, target, marks.TARGET_COLOR, bright, 2.0))
+        if frame.goal is not None:
+            parts.append(marks.goal_mark(frame.goal, camera.axes, camera.pixel_size))
+        if frame.aim is not None and np.isfinite(frame.aim).all():
+            parts.append(marks.aim_mark(frame.aim, 12.0 * camera.pixel_size(frame.aim)))
         if not parts:
             return np.zeros((0, LINE_FLOATS), dtype=np.float32)
         return np.concatenate(parts)

@@ -161,13 +161,15 @@ void main() {
 
 _GHOST_VERTEX = """
 uniform float inflate;  // [m]
+uniform vec3 swell;     // rows of base and tip, what the tip is inflated beside [m]
 out float v_facing;
 out float v_apart;
 out vec2 v_band;
 void main() {
     vec3 world, n;
     place_limb(world, n);
-    world += n * inflate;
+    float along = clamp((row - swell.x) / max(swell.y - swell.x, 1.0), 0.0, 1.0);
+    world += n * (inflate + swell.z * along);
     v_facing = dot(n, normalize(eye.xyz - world));
     v_band = vec2(row, normal.w);
     v_apart = apart();

@@ -6,15 +6,20 @@ tips, what they touch, how goals get on. Live the link thread calls it, in virtu
 a trial.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from app.errors import FrameError
 from app.link.frame import Beside, GripTold, SignalTold, TelemetryFrame
+from app.link.object_section import ObjectTold
 from app.link.signal_fields import DOWN_FIELDS
 from app.link.signal_section import SignalField, engagement_near, near
 from app.link.station_side import StationSide
 from app.messages import Event, LinkHealth, StationMode, StationState
+from app.station.goal_desk import GoalDesk
 from app.teleop.contact_codec import hear_contact, read_contacts
+from app.teleop.goals import Goal
 from app.teleop.strategy import Strategy
 from app.teleop.supervised import GoalKeeper
 from models.environment_report import SurfaceReport, allocate_report
@@ -34,15 +39,22 @@ def _three(values: FloatArray) -> tuple[float, float, float]:
 class Exchange:
     """One station's words with one robot."""
 
-    def __init__(self, side: StationSide, limbs: int) -> None:
+    def __init__(
+        self, side: StationSide, limbs: int, plan: Sequence[Goal] = ()
+    ) -> None:
         """Begin with nothing heard.
 
         Args:
             side: the station's end of the link.
             limbs: number of limbs L.
+            plan: goals to be asked for once the robot is armed.
+
+        Raises:
+            FrameError: one of them cannot be meant.
         """
         self.side = side
         self.goals = GoalKeeper()
+        self.desk = GoalDesk(self.goals, limbs, plan)
         self._reports = [allocate_report() for _ in range(limbs)]
         self._force = np.zeros((limbs, 3))
         self._heard: SignalTold | None = None
@@ -51,6 +63,8 @@ class Exchange:
         self._integral_of = -1
         self._engagement = 0
         self._arming: tuple[int, int] | None = None
+        self._seen: dict[int, tuple[int, ObjectTold]] = {}
+        self._seen_in = 0
         self._gripped = np.zeros(limbs, dtype=bool)
         self.bilateral = False
         """The strategy's halves talk tick by tick."""
@@ -69,6 +83,7 @@ class Exchange:
         if arming != self._arming and arming[0] == StationMode.ARMED:
             self.goals.arm(now_ns)
         self._arming = arming
+        self.desk.step(now_ns, state)
         coarse = b""
         if self.goals.busy:
             try:
@@ -128,6 +143,8 @@ class Exchange:
                     hear_contact(told, self._reports[told.limb])
             if frame.status >= 0:
                 self.goals.hear(now_ns, frame.status)
+            if frame.seen is not None:
+                self._see(frame.generated_ns, frame.seen)
         except FrameError as error:
             self.side.refuse(now_ns, str(error))
         return frame
@@ -149,6 +166,15 @@ class Exchange:
         if time_ns > self._heard_ns:
             self._heard, self._heard_ns = told, time_ns
 
+    def _see(self, generated_ns: int, told: ObjectTold) -> None:
+        """Keep where an object was, where nothing newer is known of it."""
+        if self.side.codec.session != self._seen_in:  # a robot that began anew
+            self._seen_in = self.side.codec.session
+            self._seen.clear()
+        known = self._seen.get(told.number)
+        if known is None or generated_ns > known[0]:
+            self._seen[told.number] = generated_ns, told
+
     def fill(self, now_ns: int, health: LinkHealth) -> None:
         """Write what is known into the health block."""
         self.side.fill(now_ns, health)
@@ -165,6 +191,13 @@ class Exchange:
             health.heard_wave[:] = told.wave
             health.heard_wave_integral[:] = self._integral
             health.heard_energy[0] = told.energy
+        self.desk.fill(health)
+        health.object_told_ns[:] = 0
+        for number, (generated_ns, seen) in self._seen.items():
+            health.object_told_ns[number] = self.side.clock.ours(now_ns, generated_ns)
+            health.object_holder[number] = seen.holder
+            health.object_position[number] = seen.place
+            health.object_turn[number] = seen.turn
         for limb, report in enumerate(self._reports):
             self._fill_report(now_ns, limb, report, health)
 
@@ -188,4 +221,4 @@ class Exchange:
 
     def events(self) -> list[Event]:
         """Return the events since the last call."""
-        return self.side.events() + self.goals.events()
+        return self.side.events() + self.goals.events() + self.desk.events()

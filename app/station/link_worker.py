@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.clock import NS_PER_MS, NS_PER_S, MonotonicClock
@@ -23,6 +24,7 @@ from app.station.exchange import Exchange
 from app.station.operators import EventSink
 from app.station.session import Session
 from app.station.summary import DriveSummary
+from app.teleop.goals import Goal
 from models.robot import RobotModel
 
 __all__ = ["ROBOT_ID", "LinkWorker", "settings_wished"]
@@ -62,6 +64,7 @@ class LinkWorker:
         journal: RecorderThread | None,
         summary: DriveSummary,
         say: EventSink,
+        plan: Sequence[Goal] = (),
     ) -> None:
         """Prepare; sockets are opened by `start`'s thread.
 
@@ -73,6 +76,7 @@ class LinkWorker:
             journal: the recording, None for none.
             summary: figures of the drive.
             say: where events go.
+            plan: goals to be asked for once the robot is armed.
         """
         self._session = session
         self._blocks = blocks
@@ -80,7 +84,7 @@ class LinkWorker:
         self._summary = summary
         self._say = say
         self._side = StationSide(model, ROBOT_ID, link)
-        self._exchange = Exchange(self._side, model.tip_speed_limit.size)
+        self._exchange = Exchange(self._side, model.tip_speed_limit.size, plan)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._revision = 0
@@ -169,6 +173,7 @@ class LinkWorker:
             return
         state = self._blocks.state.local
         self._summary.add_state(state)
+        self._exchange.desk.look(now_ns, self._blocks)
         sent = [
             packet
             for packet in self._exchange.send(now_ns, state)

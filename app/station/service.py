@@ -32,6 +32,7 @@ from app.station.session import Session
 from app.station.stop import StopFlag
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
+from app.teleop.goal_plan import plan_for
 
 __all__ = ["Station", "run_station", "session_metadata", "versions"]
 
@@ -97,7 +98,7 @@ class Station:
         self._clock = MonotonicClock()
         self._events_lock = threading.Lock()
         self.blocks = SessionBlocks(session.folder, model, create=True)
-        teleop = TeleopParameters(strategy=session.strategy)
+        teleop = TeleopParameters(strategy=session.strategy, blend=session.blend)
         self.loop = ControlLoop(model, self.blocks, teleop)
         self.summary = DriveSummary(model, self._clock.now_ns())
         self._waiting: list[Event] = []
@@ -129,6 +130,7 @@ class Station:
             self._recorder,
             self.summary,
             self.say,
+            plan_for(session.goals, self._robot),
         )
         for event in self._waiting:
             self.say(event)

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 from app.config.loader import Parameters
 from app.config.task import load_task
-from app.config.teleop import StrategyName
+from app.config.teleop import BlendParameters, StrategyName
 from app.errors import ConfigError, ProcessError
 from app.operator.scripted import SCRIPTED_NAMES, is_scripted
 
@@ -29,6 +29,7 @@ __all__ = [
     "create_session",
     "default_log_path",
     "find_session",
+    "running_sessions",
     "sessions_folder",
 ]
 
@@ -71,6 +72,10 @@ class Session(Parameters):
     """How hand and tip are joined at first."""
     haptic: str | None = None
     """Haptic device in the operator's hand; None: none."""
+    goals: str | None = None
+    """Plan of goals for the robot, begun once it is armed; None: none."""
+    blend: BlendParameters = BlendParameters()
+    """Blended assistance at first."""
 
     @property
     def scene_name(self) -> str:
@@ -190,13 +195,16 @@ def find_session(name: str | Path) -> Session:
         text = (folder / _FILE).read_text(encoding="utf-8")
         return Session.model_validate_json(text)
     except (OSError, ValidationError) as error:
-        running = sorted(
-            path.parent.name for path in sessions_folder().glob("*/" + _FILE)
-        )
+        running = running_sessions()
         listed = ", ".join(running) if running else "none"
         raise ProcessError(
             f"No session called {name}. Running: {listed}. Start one with `limblink`."
         ) from error
+
+
+def running_sessions() -> list[str]:
+    """Names of this user's sessions, sorted."""
+    return sorted(path.parent.name for path in sessions_folder().glob("*/" + _FILE))
 
 
 def remove_dead_sessions() -> None:

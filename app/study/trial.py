@@ -6,6 +6,7 @@ times faster than real time, and give the same bytes for the same seed.
 """
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from app.link.station_side import StationSide
 from app.messages import (
     LINK_OVERRIDES,
     Event,
+    GoalSource,
     LinkWish,
     OperatorInput,
     Source,
@@ -51,6 +53,8 @@ from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
 from app.study.recorded_hands import RecordedHands
 from app.study.trial_seeds import TrialSeeds
+from app.teleop.goal_wish import put_goal
+from app.teleop.goals import Goal
 from app.teleop.strategy import Strategy
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -80,6 +84,7 @@ class TrialSetup:
         task: what the operator does; None: something about where the tip is.
         teleop: the strategy and its parameters.
         mismatch: plant against model.
+        goals: for the robot to reach by itself, one after the other.
         seed: of channel, sensors and operator.
         variant: of the task; None: its first.
         seeds: of each part; None: the seed for all, as in a live session.
@@ -93,6 +98,7 @@ class TrialSetup:
     task: str | None = None
     teleop: TeleopParameters = field(default_factory=TeleopParameters)
     mismatch: PlantMismatch = field(default_factory=PlantMismatch)
+    goals: Sequence[Goal] = ()
     seed: int = 0
     variant: str | None = None
     seeds: TrialSeeds | None = None
@@ -155,7 +161,7 @@ class Trial:
         self._side = StationSide(
             model, DEFAULT_ROBOT_ID, settings, deadband=setup.deadband
         )
-        self.exchange = Exchange(self._side, model.tip_speed_limit.size)
+        self.exchange = Exchange(self._side, model.tip_speed_limit.size, setup.goals)
         self._emulator = Emulator(settings, (seeds.link_down, seeds.link_up), START_NS)
         self.channel = self._emulator.channel
         self.core = RobotCore(
@@ -240,6 +246,13 @@ class Trial:
             getattr(block.local, name)[...] = getattr(wish, name)
         block.publish()
 
+    def want(self, goal: Goal) -> None:
+        """Want a goal, as a person at the console does."""
+        wish = self._blocks.goals[GoalSource.CONSOLE]
+        put_goal(goal, wish.local)
+        wish.local.revision[0] += 1
+        wish.publish()
+
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
         now_ns = self._clock.wait_until(START_NS + (self.ticks + 1) * PERIOD_NS)
@@ -276,6 +289,7 @@ class Trial:
 
     def _exchange(self, now_ns: int) -> None:
         self.summary.add_state(self.state)
+        self.exchange.desk.look(now_ns, self._blocks)
         packets = self.exchange.send(now_ns, self.state)
         for packet in packets:
             self.summary.add_sent(len(packet))

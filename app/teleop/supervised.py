@@ -3,18 +3,23 @@
 The robot's half executes (`app.robot.goal_run`). A goal is told again and again until
 the robot's status names it; a status is told in telemetry, also again and again. So a
 lost packet costs time and nothing else, and no packet makes a goal happen twice.
+
+A limb that was given a goal is out of the operator's hands until a stop of it is done,
+or a new arming (`hold`): the control loop lets its command go along meanwhile.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 from app.messages import Event, Severity
 from app.teleop.goal_bytes import coarse_goal, fine_goal, read_status
-from app.teleop.goals import Goal, GoalReason, GoalState, GoalStatus
+from app.teleop.goals import Goal, GoalKind, GoalReason, GoalState, GoalStatus
 
 __all__ = ["Asked", "GoalKeeper"]
 
 _KEPT = 32
 _NUMBERS = 255
+_ON_ITS_WAY, _GOALS_ALONE = 1, 2  # of `hold`
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,14 @@ class Asked:
     ended_ns: int = 0
 
 
+def _closure(kind: GoalKind, status: GoalStatus) -> float:
+    """How far closed the robot has told a gripper to be; NaN: not touched by this."""
+    there = status.progress >= 1.0
+    if kind is GoalKind.GRASP:
+        return 1.0 if there else 0.0
+    return 0.0 if kind is GoalKind.PLACE and there else math.nan
+
+
 class GoalKeeper:
     """The goals of one robot, newest last; pure."""
 
@@ -44,6 +57,8 @@ class GoalKeeper:
         self._asked: list[Asked] = []
         self._number = 0
         self._events: list[Event] = []
+        self._hold: dict[int, int] = {}
+        self._grip: dict[int, float] = {}
 
     @property
     def goals(self) -> tuple[Asked, ...]:
@@ -59,6 +74,21 @@ class GoalKeeper:
     def busy(self) -> bool:
         """The newest goal has not ended."""
         return bool(self._asked) and not self._asked[-1].status.ended
+
+    def hold(self, limb: int) -> int:
+        """Tell who drives a limb, as `LinkHealth.goal_hold` says it.
+
+        Args:
+            limb: index of the limb.
+
+        Returns:
+            0 = setpoints, 1 = a goal is on its way to it, 2 = goals alone.
+        """
+        return self._hold.get(limb, 0)
+
+    def grip(self, limb: int) -> float:
+        """How far a goal has closed a limb's gripper, 0..1; NaN: no goal has."""
+        return self._grip.get(limb, math.nan)
 
     def ask(self, now_ns: int, goal: Goal) -> Goal:
         """Ask for a goal, in the place of one that has not ended.
@@ -80,6 +110,7 @@ class GoalKeeper:
             self._settle(now_ns, GoalState.FAILED, GoalReason.REPLACED)
         status = GoalStatus(number=numbered.number)
         self._asked.append(Asked(numbered, now_ns, status))
+        self._hold.setdefault(numbered.limb, _ON_ITS_WAY)
         del self._asked[:-_KEPT]
         return numbered
 
@@ -105,6 +136,9 @@ class GoalKeeper:
             text: why, for people.
         """
         if self.busy:
+            limb = self._asked[-1].goal.limb
+            if self._hold.get(limb) == _ON_ITS_WAY:
+                del self._hold[limb]
             self._settle(now_ns, GoalState.FAILED, GoalReason.REPLACED)
             self._say(now_ns, Severity.WARNING, text)
 
@@ -133,8 +167,16 @@ class GoalKeeper:
             known_ns=newest.known_ns or now_ns,
             ended_ns=now_ns if status.ended else 0,
         )
+        goal = newest.goal
+        self._hold[goal.limb] = _GOALS_ALONE
+        closure = _closure(goal.kind, status)
+        if math.isfinite(closure):
+            self._grip[goal.limb] = closure
+        if goal.kind is GoalKind.STOP and status.state is GoalState.DONE:
+            del self._hold[goal.limb]
+            self._grip.pop(goal.limb, None)
         if status.ended:
-            self._tell_end(now_ns, newest.goal, status)
+            self._tell_end(now_ns, goal, status)
         return status
 
     def arm(self, now_ns: int) -> None:
@@ -142,6 +184,8 @@ class GoalKeeper:
 
         Numbers go on: the robot takes any as the first.
         """
+        self._hold.clear()
+        self._grip.clear()
         if self.busy:
             self._settle(now_ns, GoalState.FAILED, GoalReason.FORGOTTEN)
 

@@ -112,22 +112,30 @@ def test_reach_arrives_within_its_tolerance(link: str, packets: int) -> None:
     assert np.linalg.norm(session.tip - place) < 6e-3
 
 
-def test_after_a_stop_setpoints_drive_again() -> None:
+def test_after_a_stop_setpoints_drive_again_from_where_the_limb_is() -> None:
     session = Session("tether")
     session.arm()
-    place = session.tip + np.array([0.0, 0.0, 0.05])
-    goal = Goal(0, GoalKind.REACH, LIMB, tuple(place))
-    session.keeper.ask(session.now_ns, goal)
+    start = session.tip
+    place = start + np.array([0.0, 0.0, 0.05])
+    session.keeper.ask(session.now_ns, Goal(0, GoalKind.REACH, LIMB, tuple(place)))
+    session.until_ended(40.0)
     session.run(1.0)
-    moving = session.tip
     session.keeper.ask(session.now_ns, Goal(0, GoalKind.STOP, LIMB))
-    session.run(0.6)
+    session.tips.clear()
+    session.run(1.0)
+    assert session.keeper.busy, "setpoints for the start are for where it has been"
+    held = session.tips[0]
+    assert np.linalg.norm(np.array(session.tips) - held, axis=1).max() < 1e-3
+    session.state.coordinates_commanded[:] = session.core.body.coordinates
+    session.tips.clear()
+    session.until_ended(2.0)
     assert session.keeper.newest is not None
     assert session.keeper.newest.status.state is GoalState.DONE
-    assert np.linalg.norm(session.tip - moving) < 0.03
-    before = session.tip
-    session.run(3.0)
-    assert np.linalg.norm(session.tip - before) > 5e-3
+    assert not session.keeper.hold(LIMB)
+    assert np.linalg.norm(np.array(session.tips) - held, axis=1).max() < 6e-3
+    session.state.coordinates_commanded[:] = session.model.rest_coordinates
+    session.run(4.0)
+    assert np.linalg.norm(session.tip - start) < 0.01
 
 
 def test_grasp_closes_and_place_opens_the_gripper() -> None:

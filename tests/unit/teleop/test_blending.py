@@ -9,11 +9,18 @@ OPERATOR = np.array([0.01, -0.02, 0.03])
 GOAL = np.array([0.5, 0.1, -0.1])
 
 
-def blend(distance, operator=OPERATOR, goal=GOAL):
+def blend(distance, operator=OPERATOR, goal=GOAL, most=BLEND_MOST):
     tip = GOAL - [distance, 0.0, 0.0]
     out = np.full(3, np.nan)
-    share = blend_velocity(0.05, operator, tip, goal, out)
+    share = blend_velocity(0.05, most, operator, tip, goal, out)
     return share, out
+
+
+def test_no_more_is_taken_than_was_chosen():
+    assert blend(0.01, most=0.3)[0] == pytest.approx(0.3)
+    share, velocity = blend(0.01, most=0.0)
+    assert share == 0.0
+    assert np.array_equal(velocity, OPERATOR)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Goals are numbered, repeated until known, and followed to their end."""
 
+import math
+
 import pytest
 
 from app.clock import NS_PER_S
@@ -79,3 +81,40 @@ def test_what_cannot_be_told_is_not_asked():
     station.refuse(NOW, str(caught.value))
     assert station.to_send(coarse=True) == b""
     assert not station.busy
+
+
+def test_a_limb_is_out_of_the_operators_hands_until_its_stop_is_done():
+    station = GoalKeeper()
+    assert station.hold(1) == 0
+    station.ask(NOW, REACH)
+    assert station.hold(1) == 1, "on its way"
+    station.hear(NOW, told(1, GoalState.RUNNING))
+    assert station.hold(1) == 2, "goals alone"
+    station.hear(NOW, told(1, GoalState.FAILED, GoalReason.OUT_OF_REACH))
+    assert station.hold(1) == 2
+    station.ask(NOW, Goal(0, GoalKind.STOP, 1))
+    station.hear(NOW, told(2, GoalState.RUNNING))
+    assert station.hold(1) == 2, "it waits to be told where it is"
+    station.hear(NOW, told(2, GoalState.DONE))
+    assert station.hold(1) == 0
+    station.ask(NOW, REACH)
+    station.refuse(NOW, "too far for this link")
+    assert station.hold(1) == 0, "it never left"
+    station.ask(NOW, REACH)
+    station.arm(NOW)
+    assert station.hold(1) == 0
+
+
+def test_a_goal_leaves_the_gripper_as_it_closed_it():
+    station = GoalKeeper()
+    station.ask(NOW, Goal(0, GoalKind.GRASP, 1, (0.5, 0.1, 0.1)))
+    assert math.isnan(station.grip(1))
+    station.hear(NOW, pack_status(GoalStatus(1, GoalState.RUNNING, progress=0.5)))
+    assert station.grip(1) == 0.0
+    station.hear(NOW, pack_status(GoalStatus(1, GoalState.DONE, progress=1.0)))
+    assert station.grip(1) == 1.0
+    station.ask(NOW, Goal(0, GoalKind.PLACE, 1, (0.5, 0.1, 0.1)))
+    station.hear(NOW, pack_status(GoalStatus(2, GoalState.RUNNING, progress=0.5)))
+    assert station.grip(1) == 1.0
+    station.hear(NOW, pack_status(GoalStatus(2, GoalState.DONE, progress=1.0)))
+    assert station.grip(1) == 0.0
