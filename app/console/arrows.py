@@ -1,7 +1,7 @@
-"""Forces and the model's tube, drawn over the picture where they act."""
+"""Forces, drawn over the picture where they act."""
 
 import numpy as np
-from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtCore import QPointF
 from PyQt6.QtGui import QPainter, QPen, QPolygonF
 
 from app.console.readings import StationReadings
@@ -13,15 +13,14 @@ from app.console.theme import (
     color,
     font,
 )
-from app.console.touch import FELT_N, shows_model, strategy_of
+from app.console.touch import FELT_N, strategy_of
 from app.scene.cameras import NEAR_M, View
 from models.numerics import FloatArray
 
-__all__ = ["draw_forces", "draw_tube"]
+__all__ = ["draw_forces"]
 
 _M_PER_N = 0.08  # length of an arrow
 _LONGEST_M = 0.40
-_LEAST_TUBE_M = 2e-3
 
 
 def draw_forces(painter: QPainter, view: View, readings: StationReadings) -> None:
@@ -40,23 +39,6 @@ def draw_forces(painter: QPainter, view: View, readings: StationReadings) -> Non
         tip = state.tip_model[int(state.selected_limb[0])]
         # both tips are close together: its number stands a line below the robot's
         _arrow(painter, view, tip, state.force_hand, MODEL_COLOR, lines=1)
-
-
-def draw_tube(painter: QPainter, view: View, readings: StationReadings) -> None:
-    """Draw the ball about the selected limb's predicted tip that holds the robot's."""
-    state = readings.state
-    limb = int(state.selected_limb[0])
-    radius = float(state.tube[limb])
-    if not radius > _LEAST_TUBE_M or not shows_model(readings):
-        return
-    tip = state.tip_model[limb]
-    x, y, depth = view.project(tip)
-    if depth <= NEAR_M:
-        return
-    reach = radius / view.pixel_size(tip)
-    painter.setPen(QPen(color(MODEL_COLOR, 0.55), 1.2, Qt.PenStyle.DashLine))
-    painter.setBrush(color(MODEL_COLOR, 0.10))
-    painter.drawEllipse(QPointF(x, y), reach, reach)
 
 
 def _arrow(

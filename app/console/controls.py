@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.clock import NS_PER_MS
 from app.console.drag import TipDrag
-from app.console.wishes import LinkWishes, TeleopWishes
+from app.console.wishes import GoalWishes, LinkWishes, TeleopWishes
 from app.control.blocks import SessionBlocks
 from app.messages import InputMode, OperatorInput, Source
 from app.operator.keyboard import KeyboardOperator
@@ -93,6 +93,7 @@ class ConsoleControls:
         self.drag: TipDrag | None = None
         self.wishes = LinkWishes(blocks)
         self.teleop = TeleopWishes(blocks)
+        self.goals = GoalWishes(blocks)
         self.is_writer = False
         self.stalls = 0
         self._published_ns = 0
@@ -116,6 +117,7 @@ class ConsoleControls:
         }
         self.wishes.attach(blocks)
         self.teleop.attach(blocks)
+        self.goals.attach(blocks)
 
     def press_arm(self) -> None:
         """Ask for arming."""
@@ -181,3 +183,4 @@ class ConsoleControls:
         self._mailbox.publish()
         self.wishes.publish(now_ns)
         self.teleop.publish()
+        self.goals.publish()

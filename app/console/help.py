@@ -28,6 +28,9 @@ MOUSE = (
     ("middle drag", "pan the view"),
     ("wheel", "zoom"),
     ("click a limb's card", "select that limb"),
+    ("M, then click", "mark a place for goals and assistance"),
+    ("T", "mark the place of the model's tip"),
+    ("B", "blended assistance on or off"),
 )
 
 WINDOW_KEYS = (
@@ -37,6 +40,8 @@ WINDOW_KEYS = (
     ("F5", "smooth skin or bare sections"),
     ("F7", "camera limb's picture"),
     ("F8", "strategy: how hand and tip are joined"),
+    ("F9", "goals panel, or the plots"),
+    ("F10  F11", "send the goal; stop it, the limb is yours again"),
     ("F6", "keys drive the limb / reach the panels"),
 )
 

@@ -8,17 +8,27 @@ from app.console.readings import StationReadings
 from app.console.touch import shows_model
 from app.messages import StationMode, StationState
 from app.scene import SceneFrame
+from app.scene.marks import GoalMark
 from app.scene.things import SurfaceMark
+from app.teleop.goals import GoalKind, GoalState
 from models.environment_report import SPHERE
+from models.numerics import FloatArray
 
 __all__ = ["build_scene_frame"]
 
 _UNIT = 0.1  # error of a normal's length
+_ENDED_NS = 8 * NS_PER_S  # a goal's mark stays so long after its end
 _UNKNOWN_S = 60.0  # stands for the age of a pose that was never confirmed
 
 
 def build_scene_frame(
-    now_ns: int, readings: StationReadings, drag: TipDrag | None, *, skin: bool
+    now_ns: int,
+    readings: StationReadings,
+    drag: TipDrag | None,
+    *,
+    skin: bool,
+    aim: FloatArray | None = None,
+    objects: FloatArray | None = None,
 ) -> SceneFrame:
     """Say what to draw.
 
@@ -30,6 +40,8 @@ def build_scene_frame(
         readings: the newest readings.
         drag: a drag in progress, whose target is newer than the station's.
         skin: smooth skin, or bare sections.
+        aim: (3,) the marked place [m], hull frame; None: none.
+        objects: (B, 4, 4) of movable objects [m]; not finite: where they were.
     """
     state, health = readings.state, readings.health
     selected = int(state.selected_limb[0])
@@ -58,6 +70,38 @@ def build_scene_frame(
             for limb in limbs
             if seen and _has_surface(state, limb)
         ],
+        tube=_tubes(state, selected) if seen else None,
+        goal=_goal(now_ns, readings),
+        aim=aim,
+        object_poses=objects,
+    )
+
+
+def _tubes(state: StationState, selected: int) -> FloatArray:
+    """(L,) radius about the model's tips: the selected limb's, and of alarms [m]."""
+    shown = state.unexplained != 0
+    shown[selected] = True
+    return np.where(shown, state.tube, 0.0)
+
+
+def _goal(now_ns: int, readings: StationReadings) -> GoalMark | None:
+    """The newest goal, until it has ended for a while."""
+    health = readings.health
+    ended_ns = int(health.goal_ended_ns[0])
+    kind = GoalKind(int(health.goal_kind[0]))
+    shown = health.goal_number[0] and (not ended_ns or now_ns - ended_ns < _ENDED_NS)
+    if not shown or kind is GoalKind.STOP or not readings.has_robot:
+        return None
+    tip = readings.tip_confirmed[int(health.goal_limb[0])]
+    press = kind is GoalKind.PRESS
+    points = health.goal_path[: int(health.goal_points[0])]
+    state = int(health.goal_state[0])
+    return GoalMark(
+        place=tip.copy() if press else health.goal_position.copy(),
+        path=np.concatenate([tip[None], points]),
+        along=health.goal_normal.copy() if press else None,
+        tolerance=float(health.goal_tolerance[0]),
+        outcome={GoalState.DONE: 1, GoalState.FAILED: 2}.get(GoalState(state), 0),
     )
 
 

@@ -107,6 +107,14 @@ def style_sheet(size: int) -> str:
     QComboBox::down-arrow {{ image: none; width: 0; height: 0; }}
     QComboBox QAbstractItemView {{ background: #1a2836; border: 1px solid #3b5168;
         selection-background-color: #1c5266; }}
+    QDoubleSpinBox {{ background: #111b25; border: 1px solid #3b5168;
+        border-radius: 4px; padding: 2px 3px; selection-background-color: #1c5266; }}
+    QDoubleSpinBox:focus {{ border: 2px solid {MODEL_COLOR}; }}
+    QDoubleSpinBox:disabled {{ color: #71839a; background: #16212c;
+        border-color: #26323f; }}
+    QProgressBar {{ background: #0d1620; border: 1px solid {LINE};
+        border-radius: 3px; }}
+    QProgressBar::chunk {{ background: #47809a; border-radius: 2px; }}
     QSlider::groove:horizontal {{ height: 4px; background: #304357;
         border-radius: 2px; }}
     QSlider::sub-page:horizontal {{ background: #47809a; border-radius: 2px; }}

@@ -124,12 +124,25 @@ def limb_lines(
         lines.append((f"target {error:.0f} mm from tip", 0))
     if not seen:
         lines.append(_coast_line(readings, model, limb))
+    lines += _goal_lines(readings, limb)
     lines += _force_lines(readings, strategy, limb)
     if strategy == Strategy.MODEL_MEDIATED:
         lines += surface_words(readings, limb)
     if words := grip_words(readings, robot, limb):
         lines.append((words, 1))
     return lines
+
+
+def _goal_lines(readings: StationReadings, limb: int) -> list[Line]:
+    """Who drives the limb beside the operator."""
+    if int(readings.health.goal_hold[limb]):
+        return [("listens to goals: F11 gives it back", 2)]
+    if strategy_of(readings) == Strategy.SUPERVISED:
+        return [("goals alone move it: F9 sets one", 1)]
+    share = float(readings.state.blend_share[0])
+    if share > 0.0:
+        return [(f"assistance has {100.0 * share:.0f} % of its speed", 1)]
+    return []
 
 
 def _coast_line(readings: StationReadings, model: RobotModel, limb: int) -> Line:

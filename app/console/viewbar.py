@@ -26,6 +26,7 @@ class ViewBar(QWidget):
         chooser: StrategyChooser,
         act: Callable[[str], None],
         show_help: Callable[[], None],
+        show_goals: Callable[[bool], None],
     ) -> None:
         """Make the row.
 
@@ -34,6 +35,7 @@ class ViewBar(QWidget):
             chooser: of the strategy; placed in this row.
             act: called with the action of the notice when its button is pressed.
             show_help: opens or closes the help.
+            show_goals: shows the goals panel, or the plots.
         """
         super().__init__()
         self._viewport = viewport
@@ -65,6 +67,9 @@ class ViewBar(QWidget):
             "Skin", "Smooth skin or bare sections (F5)", self._show_skin
         )
         self.inset = _switch("Inset", "The camera limb's view (F7)", self._show_inset)
+        self.goals = _switch("Goals", "Goals and assistance, or plots (F9)", show_goals)
+        self.goals.setChecked(False)
+        row.addWidget(self.goals)
         row.addWidget(self.skin)
         row.addWidget(self.inset)
         row.addWidget(_tool("Help F1", "Keys, mouse and gamepad", show_help))

@@ -1,5 +1,6 @@
 """The picture of the robot, and the hands on it: keys, tip drags, view."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,11 +23,12 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from app.clock import NS_PER_MS, NS_PER_S, MonotonicClock
 from app.config.robot import RobotParameters
-from app.console.arrows import draw_forces, draw_tube
+from app.console.arrows import draw_forces
 from app.console.controls import ConsoleControls
 from app.console.drag import TipDrag, nearest_tip
 from app.console.frames import FrameStatistics
 from app.console.keys import HeldKeys
+from app.console.objects import ObjectTracker, draw_objects
 from app.console.overlay import Overlay
 from app.console.readings import StationReadings
 from app.console.resolution import AdaptiveResolution
@@ -93,6 +95,14 @@ class Viewport(QWidget):
         self._hint = ""
         self._hint_until_ns = 0
         self._inset_age = 0
+        self._objects = ObjectTracker(model)
+        self._marking = False
+        self.marked: Callable[[FloatArray], None] = lambda _place: None
+        """Takes a (3,) place that a click has marked [m], hull frame."""
+        self.mark: FloatArray | None = None
+        """(3,) the marked place that is drawn [m], hull frame."""
+        self.keys_also: dict[str, Callable[[], None]] = {}
+        """What further keys do while the picture has the focus."""
         self.scene: Scene | None = None
         self.trouble = "Preparing the picture…"
         self.shown = _Shown()
@@ -113,6 +123,13 @@ class Viewport(QWidget):
     def hint(self) -> str:
         """The passing remark that is shown, or ""."""
         return self._hint if _CLOCK.now_ns() < self._hint_until_ns else ""
+
+    def mark_next(self, wanted: bool) -> None:
+        """Let the next click mark a place, or not."""
+        self._marking = wanted
+        if wanted:
+            self.say("Click where to: on a thing, or beside one at the tip's depth.")
+            self.setCursor(Qt.CursorShape.CrossCursor)
 
     def say(self, hint: str) -> None:
         """Show a passing remark."""
@@ -139,7 +156,12 @@ class Viewport(QWidget):
     def _draw(self, scene: Scene, now_ns: int) -> None:
         scene.resize(*self._resolution.size(self.width(), self.height()))
         frame = build_scene_frame(
-            now_ns, self._readings, self._controls.drag, skin=self.shown.skin
+            now_ns,
+            self._readings,
+            self._controls.drag,
+            skin=self.shown.skin,
+            aim=self.mark,
+            objects=self._objects.poses(self._readings, len(scene.object_names)),
         )
         scene.update(frame)
         main = scene.image(self.camera)
@@ -182,7 +204,7 @@ class Viewport(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._inset is not None and self.shown.inset:
             self._paint_inset(painter)
-        draw_tube(painter, self.camera, self._readings)
+        self._paint_objects(painter)
         draw_forces(painter, self.camera, self._readings)
         self._paint_hover(painter)
 
@@ -214,6 +236,14 @@ class Viewport(QWidget):
         limb = self.scene.camera_limb if self.scene is not None else 0
         words = f" {self._robot.limbs[limb].name} limb's view (simulated)"
         painter.drawText(label, int(Qt.AlignmentFlag.AlignVCenter), words)
+
+    def _paint_objects(self, painter: QPainter) -> None:
+        scene = self.scene
+        if scene is not None and scene.object_names:
+            names, poses = scene.object_names, scene.objects
+            draw_objects(
+                painter, self.camera, names, poses, self._readings, self._objects
+            )
 
     def _paint_hover(self, painter: QPainter) -> None:
         drag = self._controls.drag
@@ -248,7 +278,9 @@ class Viewport(QWidget):
             self.camera.reset()
         else:
             name = self._keys.down(event)
-            if not self._controls.keyboard.press(name):
+            if name in self.keys_also:
+                self.keys_also[name]()
+            elif not self._controls.keyboard.press(name):
                 super().keyPressEvent(event)
             elif name == "G" and int(self._readings.state.active_source[0]) < 0:
                 self.say("Hold SPACE as well: a gripper moves only with the deadman.")
@@ -278,7 +310,9 @@ class Viewport(QWidget):
             return
         cursor = (event.position().x(), event.position().y())
         self._mouse = cursor
-        if event.button() == Qt.MouseButton.LeftButton:
+        if event.button() == Qt.MouseButton.LeftButton and self._marking:
+            self._mark_at(cursor)
+        elif event.button() == Qt.MouseButton.LeftButton:
             limb = self._tip_at(cursor)
             if limb >= 0:
                 self._grab(limb, cursor)
@@ -288,6 +322,15 @@ class Viewport(QWidget):
             self._moving = "orbit"
         elif event.button() == Qt.MouseButton.MiddleButton:
             self._moving = "pan"
+
+    def _mark_at(self, cursor: tuple[float, float]) -> None:
+        """Mark the place under the cursor; of an object, its middle."""
+        self._marking = False
+        if self.scene is None:
+            return
+        tip = self._tips()[int(self._readings.state.selected_limb[0])]
+        place, item = self.scene.place_under(self.camera, *cursor, tip)
+        self.marked(self.scene.objects[item][:3, 3] if item >= 0 else place)
 
     def _grab(self, limb: int, cursor: tuple[float, float]) -> None:
         if not self._controls.is_writer:
@@ -302,6 +345,8 @@ class Viewport(QWidget):
             self.say("Emergency stop is latched: release it, hold RESET, then arm.")
         elif int(state.mode[0]) != StationMode.ARMED:
             self.say("Not armed: hold HOLD TO ARM first.")
+        elif int(self._readings.health.goal_hold[limb]):
+            self.say("This limb listens to goals: F11 stops them and gives it back.")
         else:
             self._controls.drag = TipDrag(
                 self._model, limb, state.tip_commanded[limb], cursor
@@ -345,8 +390,12 @@ class Viewport(QWidget):
             self.camera.pan(*step)
         else:
             self._hover = self._tip_at(cursor)
-            grab = Qt.CursorShape.OpenHandCursor
-            self.setCursor(grab if self._hover >= 0 else Qt.CursorShape.ArrowCursor)
+            shape = Qt.CursorShape.ArrowCursor
+            if self._marking:
+                shape = Qt.CursorShape.CrossCursor
+            elif self._hover >= 0:
+                shape = Qt.CursorShape.OpenHandCursor
+            self.setCursor(shape)
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
         """Let go: the button is the deadman of a drag."""

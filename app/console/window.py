@@ -9,6 +9,7 @@ import gc
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from PyQt6.QtCore import QEvent, QObject, QRect, Qt, QTimer
 from PyQt6.QtGui import QCloseEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PyQt6.QtWidgets import (
@@ -16,6 +17,7 @@ from PyQt6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
     QSplitter,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +28,7 @@ from app.config.teleop import TeleopParameters
 from app.console.column import Column
 from app.console.controls import ConsoleControls, ControlLock
 from app.console.events import EventsPanel
+from app.console.goals import GoalsPanel
 from app.console.help import HelpOverlay
 from app.console.inputs import InputsPanel
 from app.console.limbs import LimbsPanel
@@ -38,6 +41,7 @@ from app.console.strategy import StrategyChooser
 from app.console.theme import base_pixel_size
 from app.console.tips import TipPanel
 from app.console.topbar import TopBar
+from app.console.touch import strategy_of
 from app.console.verdicts import LinkVerdicts
 from app.console.viewbar import ViewBar
 from app.console.viewport import Viewport
@@ -46,6 +50,7 @@ from app.messages import StationMode
 from app.operator.keyboard import KeyboardOperator
 from app.operator.mapping import GamepadMapping
 from app.scene import Scene
+from app.teleop.strategy import Strategy
 
 __all__ = ["ConsoleWindow"]
 
@@ -97,6 +102,7 @@ class ConsoleWindow(QMainWindow):
         self._selected = -1
         self._round = 0
         self._postponed = 0
+        self._supervised = False
         self.setWindowTitle(f"limblink – {robot.title}")
         self.topbar = TopBar(robot, self.controls)
         self.limbs = LimbsPanel(robot, model, self.select_limb)
@@ -112,8 +118,25 @@ class ConsoleWindow(QMainWindow):
             LinkVerdicts(model, teleop or TeleopParameters()),
             self.viewport.setFocus,
         )
+        self.goals = GoalsPanel(
+            robot,
+            model,
+            self.controls,
+            lambda: self.viewport.camera.forward,
+            self.viewport.mark_next,
+        )
+        self.viewport.marked = self.goals.mark_at
+        self.viewport.keys_also = {
+            "M": self.goals.mark.click,
+            "T": self.goals.mark_tip,
+            "B": self.goals.assist.click,
+        }
         self.viewbar = ViewBar(
-            self.viewport, self.strategy, self._act, self._toggle_help
+            self.viewport,
+            self.strategy,
+            self._act,
+            self._toggle_help,
+            self._show_goals,
         )
         self._lay_out()
         self.help = HelpOverlay(self, mapping or GamepadMapping())
@@ -134,6 +157,7 @@ class ConsoleWindow(QMainWindow):
             lambda: self.inputs.refresh(self.readings),
             lambda: self.link.refresh(self.readings, writable=self.is_writer),
             lambda: self.strategy.refresh(self.readings, writable=self.is_writer),
+            self._refresh_goals,
             lambda: self.tip.plots.refresh(_CLOCK.now_ns()),
             lambda: self.link.plots.refresh(_CLOCK.now_ns()),
             lambda: self.topbar.refresh(self.readings, writable=self.is_writer),
@@ -218,6 +242,18 @@ class ConsoleWindow(QMainWindow):
         self.events.add(self.readings.new_events())
         self._show_notice()
 
+    def _refresh_goals(self) -> None:
+        self.goals.refresh(self.readings, writable=self.is_writer)
+        place = self.goals.draft.place
+        self.viewport.mark = None if place is None else np.array(place)
+        supervised = strategy_of(self.readings) == Strategy.SUPERVISED
+        if supervised and not self._supervised:
+            self.viewbar.goals.setChecked(True)
+        self._supervised = supervised
+
+    def _show_goals(self, wanted: bool) -> None:
+        self._lower.setCurrentWidget(self.goals if wanted else self.tip)
+
     def _refresh_processes(self) -> None:
         if self._round % 20 < 10:
             self.processes.refresh()
@@ -246,7 +282,12 @@ class ConsoleWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         size = base_pixel_size()
-        left = Column((self.limbs, self.inputs, self.tip), (1, 0, 4), int(21.5 * size))
+        self._lower = QStackedWidget()
+        self._lower.addWidget(self.tip)
+        self._lower.addWidget(self.goals)
+        left = Column(
+            (self.limbs, self.inputs, self._lower), (1, 0, 4), int(21.5 * size)
+        )
         right = Column(
             (self.link, self.loop, self.processes), (4, 0, 0), int(25.5 * size)
         )
@@ -310,7 +351,7 @@ class ConsoleWindow(QMainWindow):
 
     def _global_key(self, event: QKeyEvent) -> bool:
         key = event.key()
-        acts: dict[int, Callable[[], None]] = {
+        acts: dict[int, Callable[[], object]] = {
             Qt.Key.Key_Escape: self._stop,
             Qt.Key.Key_F1: self._toggle_help,
             Qt.Key.Key_F2: lambda: self.viewport.camera.view("front"),
@@ -320,12 +361,23 @@ class ConsoleWindow(QMainWindow):
             Qt.Key.Key_F6: self._change_pane,
             Qt.Key.Key_F7: self.viewbar.inset.click,
             Qt.Key.Key_F8: self.strategy.open_list,
+            Qt.Key.Key_F9: self._change_lower,
+            Qt.Key.Key_F10: self.goals.ask,
+            Qt.Key.Key_F11: self.goals.ask_stop,
         }
         if key not in acts or event.modifiers() & Qt.KeyboardModifier.AltModifier:
             return False
         if not event.isAutoRepeat():
             acts[key]()
         return True
+
+    def _change_lower(self) -> None:
+        """Show the goals panel with the keys on it, or the plots."""
+        self.viewbar.goals.click()
+        if self.viewbar.goals.isChecked():
+            self.goals.kind.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        else:
+            self.viewport.setFocus()
 
     def _stop(self) -> None:
         """Take ESC from anywhere: stop at once, without waiting for the next beat."""

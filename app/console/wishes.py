@@ -1,12 +1,15 @@
-"""What the console wants of the others: of the emulated link, and of the strategy."""
+"""What the console wants of the others: of the link, of the strategy, goals."""
 
+import math
 import os
 
 from app.control.blocks import SessionBlocks
-from app.messages import LINK_OVERRIDES
+from app.messages import LINK_OVERRIDES, GoalSource
+from app.teleop.goal_wish import put_goal
+from app.teleop.goals import Goal, Vector
 from app.teleop.strategy import Strategy
 
-__all__ = ["LinkWishes", "TeleopWishes"]
+__all__ = ["GoalWishes", "LinkWishes", "TeleopWishes"]
 
 _ONE_OF = ("delay_ms", "distance_m")
 
@@ -115,8 +118,52 @@ class TeleopWishes:
         self._mailbox.local.revision[0] += 1
         self._unsent = True
 
+    def assist(self, share: float, limb: int, aim: Vector | None) -> None:
+        """Want blended assistance; written by the next `publish`.
+
+        Args:
+            share: greatest share of the tip's velocity, 0 = off.
+            limb: which it leads.
+            aim: where to, hull frame [m]; None: nowhere.
+        """
+        wish = self._mailbox.local
+        wish.blend[0], wish.aim_limb[0] = share, limb
+        wish.aim[:] = math.nan if aim is None else aim
+        wish.blend_revision[0] += 1
+        self._unsent = True
+
     def publish(self) -> None:
         """Write what was chosen since the last time."""
+        if self._unsent:
+            self._unsent = False
+            self._mailbox.publish()
+
+
+class GoalWishes:
+    """Goals that the console asks for; the station acts when the revision moves."""
+
+    def __init__(self, blocks: SessionBlocks) -> None:
+        self.attach(blocks)
+
+    def attach(self, blocks: SessionBlocks) -> None:
+        """Count on from what stands in the session; nothing is wanted by that alone."""
+        self._mailbox = blocks.goals[GoalSource.CONSOLE]
+        self._mailbox.refresh()
+        self._unsent = False
+
+    @property
+    def revision(self) -> int:
+        """How often a goal was wanted."""
+        return int(self._mailbox.local.revision[0])
+
+    def ask(self, goal: Goal) -> None:
+        """Want a goal; written by the next `publish`."""
+        put_goal(goal, self._mailbox.local)
+        self._mailbox.local.revision[0] += 1
+        self._unsent = True
+
+    def publish(self) -> None:
+        """Write what was asked for since the last time."""
         if self._unsent:
             self._unsent = False
             self._mailbox.publish()

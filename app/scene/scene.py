@@ -32,6 +32,7 @@ _TRAIL_POINTS = 75  # 3 s
 _RUNNING_NS = 60 * NS_PER_MS  # frames closer than this are a moving picture
 _TOGETHER_M = 0.001  # a ghost nearer than this everywhere is not drawn
 _AHEAD_M = 0.06  # from a tip to what its gripper holds
+_SIGHT_M = 6.0
 _LEAST_TUBE_M = 2e-3
 _WIDEST_TUBE_M = 0.5
 _MODEL, _CONFIRMED = 0, 1
@@ -205,6 +206,27 @@ class Scene:
             QImage of Format_RGB32 takes it. The array is used again by the next call.
         """
         return self.renderer.draw(self._picture(camera), Shot(camera, self._main))
+
+    def place_under(
+        self, camera: OrbitCamera, x: float, y: float, near: FloatArray
+    ) -> tuple[FloatArray, int]:
+        """Find the place that a pixel shows.
+
+        Args:
+            camera: the viewpoint.
+            x: [px] from the left edge.
+            y: [px] from the top edge.
+            near: (3,) a place whose depth is taken where nothing is hit [m].
+
+        Returns:
+            (3,) on an obstacle or object, else in the picture's plane through `near`
+            [m], hull frame; and the object's index, -1 = none.
+        """
+        start, along = camera.ray(x, y)
+        hit = self.world.hit(start, start + _SIGHT_M * along)
+        if hit is not None:
+            return hit[1], hit[0]
+        return camera.point_at(x, y, near), -1
 
     @property
     def objects(self) -> FloatArray:

@@ -36,6 +36,7 @@ Copy = Literal["model", "confirmed"]
 COPIES: tuple[Copy, ...] = ("model", "confirmed")
 
 _UNSEEN = 1e-5  # [rad] or [m]: 6 µm at the tip of a 600 mm limb
+_LOOKED_THROUGH, _PAST_M = 40, 0.004  # bodies of limbs on a line of sight
 
 
 class World:
@@ -116,6 +117,33 @@ class World:
         ]
         rows = np.array(held).reshape(-1, 7)
         return poses_from_quaternions(rows[:, :3], rows[:, 3:])
+
+    def hit(self, start: FloatArray, stop: FloatArray) -> tuple[int, FloatArray] | None:
+        """Find the first obstacle or object on a line; limbs are looked through.
+
+        Args:
+            start: (3,) [m], hull frame.
+            stop: (3,) [m].
+
+        Returns:
+            Index of the object, -1 of an obstacle, and (3,) where it is met [m]; None
+            where nothing is.
+        """
+        way = stop - start
+        length = max(float(np.linalg.norm(way)), 1e-9)
+        begin = np.asarray(start, dtype=float)
+        for _ in range(_LOOKED_THROUGH):
+            body, _link, share, place, _ = pybullet.rayTest(
+                begin.tolist(), stop.tolist(), physicsClientId=self._client
+            )[0]
+            if body < 0:
+                return None
+            if body in self._obstacles:
+                return -1, np.array(place)
+            if body in self._objects:
+                return self._objects.index(body), np.array(place)
+            begin = begin + share * (stop - begin) + _PAST_M / length * way
+        return None
 
     def close(self) -> None:
         """End the client; safe to call again."""

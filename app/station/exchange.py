@@ -63,7 +63,7 @@ class Exchange:
         self._integral_of = -1
         self._engagement = 0
         self._arming: tuple[int, int] | None = None
-        self._seen: dict[int, tuple[int, ObjectTold]] = {}
+        self._seen: dict[int, tuple[int, int, ObjectTold]] = {}
         self._seen_in = 0
         self._gripped = np.zeros(limbs, dtype=bool)
         self.bilateral = False
@@ -144,7 +144,7 @@ class Exchange:
             if frame.status >= 0:
                 self.goals.hear(now_ns, frame.status)
             if frame.seen is not None:
-                self._see(frame.generated_ns, frame.seen)
+                self._see(now_ns, frame.generated_ns, frame.seen)
         except FrameError as error:
             self.side.refuse(now_ns, str(error))
         return frame
@@ -166,14 +166,15 @@ class Exchange:
         if time_ns > self._heard_ns:
             self._heard, self._heard_ns = told, time_ns
 
-    def _see(self, generated_ns: int, told: ObjectTold) -> None:
+    def _see(self, now_ns: int, generated_ns: int, told: ObjectTold) -> None:
         """Keep where an object was, where nothing newer is known of it."""
         if self.side.codec.session != self._seen_in:  # a robot that began anew
             self._seen_in = self.side.codec.session
             self._seen.clear()
         known = self._seen.get(told.number)
         if known is None or generated_ns > known[0]:
-            self._seen[told.number] = generated_ns, told
+            time_ns = self.side.clock.ours(now_ns, generated_ns)
+            self._seen[told.number] = generated_ns, time_ns, told
 
     def fill(self, now_ns: int, health: LinkHealth) -> None:
         """Write what is known into the health block."""
@@ -193,8 +194,8 @@ class Exchange:
             health.heard_energy[0] = told.energy
         self.desk.fill(health)
         health.object_told_ns[:] = 0
-        for number, (generated_ns, seen) in self._seen.items():
-            health.object_told_ns[number] = self.side.clock.ours(now_ns, generated_ns)
+        for number, (_, time_ns, seen) in self._seen.items():
+            health.object_told_ns[number] = time_ns
             health.object_holder[number] = seen.holder
             health.object_position[number] = seen.place
             health.object_turn[number] = seen.turn

@@ -76,7 +76,7 @@ class StandStation:
         """Remove the shared files."""
         for name in (
             *("state", "statistics", "health", "log", "events"),
-            *("wish", "teleop"),
+            *("wish", "teleop", "goal-0", "goal-1"),
         ):
             (self.folder / name).unlink()
         for source in Source:
@@ -208,6 +208,8 @@ class StandScene:
 
     camera_limb = 2
     redrew = False
+    object_names = ()
+    objects = np.zeros((0, 4, 4))
 
     def __init__(self) -> None:
         self.frame: SceneFrame | None = None

@@ -1,0 +1,439 @@
+"""The goals panel: what a limb shall do by itself, how it gets on, and assistance.
+
+What is set here is a `GoalDraft`; the place is marked in the picture (app.console.
+viewport). F9 shows the panel, F10 sends the goal, F11 stops the one that runs.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import (
+    QDoubleSpinBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSlider,
+    QStackedWidget,
+    QWidget,
+)
+
+from app.config.robot import RobotParameters
+from app.console.controls import ConsoleControls
+from app.console.goal_draft import KINDS, GoalDraft
+from app.console.goal_words import goal_words, share_words, tip_axis
+from app.console.readings import StationReadings
+from app.console.theme import AMBER, base_pixel_size
+from app.console.widgets import DropDown, Panel, Sentence
+from app.messages import StationMode
+from app.teleop.blending import BLEND_MOST
+from app.teleop.goals import Goal, GoalKind, Vector
+from models.numerics import FloatArray
+from models.robot import RobotModel
+
+__all__ = ["GoalsPanel"]
+
+_SPINS = (
+    ("near", "tolerance", "mm", 1e3, 1.0, 25.0, 1.0, "how near to the place is there"),
+    ("speed", "speed", "mm/s", 1e3, 1.0, 50.0, 5.0, "greatest speed of the tip"),
+    (
+        "force",
+        "force",
+        "N",
+        1.0,
+        0.1,
+        5.0,
+        0.5,
+        "to be held by a press; else the greatest contact force that is borne",
+    ),
+    (
+        "hold",
+        "hold",
+        "s",
+        1.0,
+        0.0,
+        60.0,
+        1.0,
+        "how long to press, or to let the gripper work",
+    ),
+)
+_ALONG = ("the surface", "the limb's axis", "the view", "down", "ahead")
+
+
+class GoalsPanel(Panel):
+    """Sets, sends and follows goals of the selected limb, and assists its operator."""
+
+    def __init__(
+        self,
+        robot: RobotParameters,
+        model: RobotModel,
+        controls: ConsoleControls,
+        view_axis: Callable[[], FloatArray],
+        mark_next: Callable[[bool], None],
+    ) -> None:
+        """Make the panel.
+
+        Args:
+            robot: names of the limbs.
+            model: where their tips are.
+            controls: takes goals and assistance.
+            view_axis: (3,) direction of the picture's view.
+            mark_next: whether the next click in the picture marks a place.
+        """
+        super().__init__("Goal")
+        self._robot = robot
+        self._model = model
+        self._controls = controls
+        self._view_axis = view_axis
+        self.draft = GoalDraft()
+        self._limbs = len(robot.limbs)
+        self._published: tuple[float, int, Vector | None] = (0.0, 0, None)
+        self._adopted = False
+        self._tip = np.zeros(3)
+        self._axis = np.array([1.0, 0.0, 0.0])
+        self._into: FloatArray | None = None
+        self._able = False
+        self._held = False
+        self.trouble = ""
+        self._size = base_pixel_size()
+        self._limb = QLabel("")
+        self._limb.setStyleSheet("font-weight: bold")
+        self.head.addWidget(self._limb)
+        self.body.addLayout(self._kind_row())
+        self.body.addLayout(self._place_row(mark_next))
+        self.body.addLayout(self._figures())
+        self.body.addLayout(self._send_row())
+        self.status = Sentence()
+        self.status.setAccessibleName("how the goal gets on")
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 100)
+        self.progress.setTextVisible(False)
+        self.progress.setFixedHeight(max(5, self._size // 2))
+        self.body.addWidget(self.status)
+        self.body.addWidget(self.progress)
+        self.body.addLayout(self._assist_row())
+        self._show_draft()
+
+    # -- widgets -------------------------------------------------------------------
+
+    def _kind_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.kind = DropDown()
+        self.kind.setAccessibleName("kind of goal")
+        self.kind.setToolTip(
+            "reach: go to the marked place; follow: by way of points; press: go along "
+            "a direction until it touches, and hold the force; grasp, place: go there, "
+            "close or open the gripper."
+        )
+        for kind in KINDS:
+            self.kind.addItem(kind.name.capitalize())
+        self.kind.activated.connect(
+            lambda index: self._change(replace(self.draft, kind=KINDS[index]))
+        )
+        self.along = DropDown()
+        self.along.setAccessibleName("direction of the press")
+        self.along.addItem("along …")
+        for words in _ALONG:
+            self.along.addItem(f"along {words}")
+        self.along.activated.connect(self._choose_along)
+        self.way = QPushButton("+ WAY")
+        self.way.setToolTip("Take the marked place up as a point on the way.")
+        self.way.clicked.connect(lambda: self._change(self.draft.with_point()))
+        self.clear_way = QPushButton("CLEAR")
+        self.clear_way.setToolTip("Forget the points on the way.")
+        self.clear_way.clicked.connect(
+            lambda: self._change(replace(self.draft, points=()))
+        )
+        way = QWidget()
+        ways = QHBoxLayout(way)
+        ways.setContentsMargins(0, 0, 0, 0)
+        ways.setSpacing(4)
+        self._points = QLabel("")
+        for part in (self.way, self._points, self.clear_way):
+            ways.addWidget(part)
+        self._extra = QStackedWidget()
+        for page in (QWidget(), self.along, way):
+            self._extra.addWidget(page)
+        self._extra.setFixedHeight(self.kind.sizeHint().height() + 2)
+        row.addWidget(self.kind)
+        row.addWidget(self._extra, 1)
+        return row
+
+    def _place_row(self, mark_next: Callable[[bool], None]) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        self.mark = QPushButton("MARK  M")
+        self.mark.setCheckable(True)
+        self.mark.setToolTip("The next click in the picture marks the place (M).")
+        self.mark.toggled.connect(mark_next)
+        self.at_tip = QPushButton("AT TIP  T")
+        self.at_tip.setToolTip("Mark where the tip of the local model is (T).")
+        self.at_tip.clicked.connect(self.mark_tip)
+        row.addWidget(self.mark)
+        row.addWidget(self.at_tip)
+        self.place: list[QDoubleSpinBox] = []
+        for axis in "xyz":
+            spin = _spin(-3000.0, 3000.0, 5.0, 0)
+            spin.setPrefix(f"{axis} ")
+            spin.setSpecialValueText(f"{axis} –")
+            spin.setAccessibleName(f"{axis} of the marked place in millimetres")
+            spin.setToolTip("of the marked place, hull frame [mm]")
+            spin.valueChanged.connect(self._type_place)
+            self.place.append(spin)
+        return row
+
+    def _figures(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(4)
+        grid.setVerticalSpacing(3)
+        for column, spin in enumerate(self.place):
+            grid.addWidget(spin, 0, column)
+        unit = QLabel("mm")
+        unit.setObjectName("muted")
+        grid.addWidget(unit, 0, 3)
+        self.spins: dict[str, QDoubleSpinBox] = {}
+        for number, (words, name, sign, scale, low, high, step, tip) in enumerate(
+            _SPINS
+        ):
+            spin = _spin(low, high, step, 1 if scale == 1.0 else 0)
+            spin.setPrefix(f"{words} ")
+            spin.setSuffix(f" {sign}")
+            spin.setToolTip(tip)
+            spin.setAccessibleName(f"{name} of the goal")
+            spin.valueChanged.connect(
+                lambda value, name=name, scale=scale: self._set(name, value / scale)
+            )
+            self.spins[name] = spin
+            grid.addWidget(spin, 1 + number // 2, 2 * (number % 2), 1, 2)
+        return grid
+
+    def _send_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        self.send = QPushButton("SEND  F10")
+        self.send.setAccessibleName("send the goal to the robot")
+        self.send.clicked.connect(self.ask)
+        self.stop = QPushButton("STOP  F11")
+        self.stop.setObjectName("cut")
+        self.stop.setAccessibleName("stop the goal; the limb is yours again")
+        self.stop.setToolTip(
+            "Stop what runs, and give the selected limb back to the operator (F11)."
+        )
+        self.stop.clicked.connect(self.ask_stop)
+        row.addWidget(self.send, 1)
+        row.addWidget(self.stop, 1)
+        return row
+
+    def _assist_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        self.assist = QPushButton("ASSIST  B")
+        self.assist.setCheckable(True)
+        self.assist.setToolTip(
+            "Blended assistance (B): within 50 mm of the marked place, up to this "
+            "share of the tip's speed leads there while you hold the deadman."
+        )
+        self.assist.toggled.connect(
+            lambda on: self._change(replace(self.draft, assisted=on))
+        )
+        self.amount = QSlider(Qt.Orientation.Horizontal)
+        self.amount.setRange(5, round(100 * BLEND_MOST))
+        self.amount.setPageStep(10)
+        self.amount.setAccessibleName("greatest share of assistance in percent")
+        self.amount.valueChanged.connect(
+            lambda value: self._change(replace(self.draft, blend=0.01 * value))
+        )
+        self._share = QLabel("")
+        self._share.setFixedWidth(int(6.5 * self._size))
+        row.addWidget(self.assist)
+        row.addWidget(self.amount, 1)
+        row.addWidget(self._share)
+        for widget in (
+            *(self.kind, self.along, self.way, self.clear_way, self.mark),
+            *(self.at_tip, *self.place, *self.spins.values(), self.send),
+            *(self.stop, self.assist, self.amount),
+        ):
+            widget.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return row
+
+    # -- what a person does --------------------------------------------------------
+
+    def mark_at(self, place: FloatArray, normal: FloatArray | None = None) -> None:
+        """Mark a place.
+
+        Args:
+            place: (3,) hull frame [m].
+            normal: (3,) out of the surface there; None where it is not known.
+        """
+        self.mark.setChecked(False)
+        draft = self.draft.marked(place)
+        self._change(draft if normal is None else draft.pointed(-normal))
+
+    def mark_tip(self) -> None:
+        """Mark where the tip of the local model is."""
+        self.mark_at(self._tip)
+
+    def ask(self) -> bool:
+        """Send the goal as it stands; whether it could be sent."""
+        self.trouble = self.draft.missing(self._limbs)
+        if not self._able:
+            self.trouble = "A goal needs an armed robot, and this console in control."
+        if self.trouble:
+            self._show_status(self.trouble, AMBER)
+            return False
+        self._controls.goals.ask(self.draft.goal)
+        return True
+
+    def ask_stop(self) -> None:
+        """Stop the selected limb's goal; nothing where it has none."""
+        if self._able and self._held:
+            self._controls.goals.ask(Goal(1, GoalKind.STOP, self.draft.limb))
+
+    def _choose_along(self, index: int) -> None:
+        directions = (None, self._into, self._axis, self._view_axis(), -_UP, _BOW)
+        direction = directions[index]
+        if index == 1 and direction is None:
+            self.trouble = "No surface is known here: touch it, or choose another."
+            self._show_status(self.trouble, AMBER)
+            self.along.setCurrentIndex(0)
+        if direction is not None:
+            self._change(self.draft.pointed(direction))
+
+    def _type_place(self) -> None:
+        self._change(self.draft.marked(np.array([s.value() for s in self.place]) / 1e3))
+
+    def _set(self, name: str, value: float) -> None:
+        draft = self.draft
+        if name == "tolerance":
+            draft = replace(draft, tolerance=value)
+        elif name == "speed":
+            draft = replace(draft, speed=value)
+        elif name == "hold":
+            draft = replace(draft, hold=value)
+        elif draft.kind is GoalKind.PRESS:
+            draft = replace(draft, press_force=value)
+        else:
+            draft = replace(draft, bear_force=value)
+        self._change(draft)
+
+    def _change(self, draft: GoalDraft) -> None:
+        self.draft = draft
+        self.trouble = ""
+        self._show_draft()
+        self._publish_assistance()
+
+    def _publish_assistance(self) -> None:
+        draft = self.draft
+        wanted = (draft.blend if draft.assisted else 0.0, draft.limb, draft.place)
+        if wanted != self._published and self._controls.is_writer:
+            self._published = wanted
+            self._controls.teleop.assist(*wanted)
+
+    # -- what is shown -------------------------------------------------------------
+
+    def _show_draft(self) -> None:
+        draft = self.draft
+        shown = {
+            "tolerance": 1e3 * draft.tolerance,
+            "speed": 1e3 * draft.speed,
+            "force": draft.goal.force,
+            "hold": draft.hold,
+        }
+        for name, figure in shown.items():
+            _show(self.spins[name], figure)
+        for axis, spin in enumerate(self.place):
+            at = spin.minimum() if draft.place is None else 1e3 * draft.place[axis]
+            _show(spin, at)
+        self.kind.setCurrentIndex(KINDS.index(draft.kind))
+        extra = {GoalKind.PRESS: 1, GoalKind.FOLLOW: 2}.get(draft.kind, 0)
+        self._extra.setCurrentIndex(extra)
+        if draft.along is None:
+            self.along.setCurrentIndex(0)
+        self._points.setText(f"{len(draft.points)} of 7")
+        self.clear_way.setEnabled(bool(draft.points))
+        self.way.setEnabled(draft.place is not None)
+        goes = draft.kind is not GoalKind.PRESS
+        for spin in (*self.place, self.spins["tolerance"]):
+            spin.setEnabled(goes or draft.assisted)
+        self.assist.blockSignals(True)
+        self.assist.setChecked(draft.assisted)
+        self.assist.blockSignals(False)
+        self.amount.blockSignals(True)
+        self.amount.setValue(round(100 * draft.blend))
+        self.amount.blockSignals(False)
+
+    def refresh(self, readings: StationReadings, *, writable: bool) -> None:
+        """Take the newest tips, and show how goal and assistance get on."""
+        state, health = readings.state, readings.health
+        limb = int(state.selected_limb[0])
+        if limb != self.draft.limb:
+            self._change(self.draft.selecting(limb))
+        self._limb.setText(f"{self._robot.limbs[limb].name} limb")
+        self._tip = state.tip_model[limb].copy()
+        self._axis = tip_axis(self._model, limb, state.coordinates_model)
+        known = bool(state.surface_known[limb])
+        self._into = -state.surface_normal[limb] if known else None
+        armed = int(state.mode[0]) == StationMode.ARMED
+        self._able = writable and readings.is_alive and armed
+        self._held = bool(health.goal_hold[limb])
+        self.send.setEnabled(self._able)
+        self.stop.setEnabled(self._able and self._held)
+        self.assist.setEnabled(writable)
+        self.amount.setEnabled(writable)
+        if readings.is_alive:
+            self._adopt_assistance(readings, limb)
+        self._show_share(readings)
+        if not self.trouble:
+            self._show_status(*goal_words(readings, self._robot, limb))
+        share = float(health.goal_progress[0]) if self._held else 0.0
+        self.progress.setValue(round(100 * share))
+
+    def _adopt_assistance(self, readings: StationReadings, limb: int) -> None:
+        """Show what was wanted elsewhere, at the start (`--blend`)."""
+        state = readings.state
+        if not self._adopted:
+            self._adopted = True
+            share, aimed = float(state.blend[0]), int(state.aim_limb[0]) == limb
+            if share > 0.0:
+                draft = replace(self.draft, assisted=True, blend=share)
+                self.draft = draft.marked(state.aim) if aimed else draft
+                self._published = (share, int(state.aim_limb[0]), self.draft.place)
+                self._show_draft()
+
+    def _show_share(self, readings: StationReadings) -> None:
+        words, shade = share_words(readings, self.draft)
+        self._share.setText(words)
+        self._share.setStyleSheet(f"color: {shade}")
+
+    def _show_status(self, words: str, shade: str) -> None:
+        if words != self.status.text():
+            self.status.setText(words)
+            self.status.setToolTip(words)
+        self.status.setStyleSheet(f"color: {shade}")
+
+
+_UP = np.array([0.0, 0.0, 1.0])
+_BOW = np.array([1.0, 0.0, 0.0])
+
+
+def _spin(low: float, high: float, step: float, decimals: int) -> QDoubleSpinBox:
+    spin = QDoubleSpinBox()
+    spin.setDecimals(decimals)
+    spin.setRange(low, high)
+    spin.setSingleStep(step)
+    spin.setKeyboardTracking(False)
+    spin.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
+    spin.setMinimumWidth(1)
+    return spin
+
+
+def _show(spin: QDoubleSpinBox, value: float) -> None:
+    """Show a value without telling of it; what is being typed is left alone."""
+    if spin.hasFocus() and spin.value() != spin.minimum():
+        return
+    spin.blockSignals(True)
+    spin.setValue(value)
+    spin.blockSignals(False)
