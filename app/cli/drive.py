@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from app.config.teleop import BlendParameters
     from app.station.session import Session
 
-__all__ = ["console", "drive"]
+__all__ = ["blend_of", "console", "drive"]
 
 
 @application.callback(invoke_without_command=True)
@@ -130,7 +130,7 @@ def console(
             "strategy": strategy,
             "haptic": haptic,
             "goals": goals,
-            "blend": _blend(robot, blend, aim),
+            "blend": blend_of(robot, blend, aim),
         },
     )
 
@@ -153,7 +153,7 @@ def _robot_of(rig: str | None, robot: str, *, virtual: bool) -> str:
     return own
 
 
-def _blend(robot: str, share: float, aim: str | None) -> "BlendParameters":
+def blend_of(robot: str, share: float, aim: str | None) -> "BlendParameters":
     """Blended assistance as the options say it.
 
     Raises:
@@ -347,7 +347,7 @@ def drive(
         "strategy": strategy,
         "haptic": haptic,
         "goals": goals,
-        "blend": _blend(robot, blend, aim),
+        "blend": blend_of(robot, blend, aim),
     }
     _check_choices(robot, link, operator, settings)
     if not headless:

@@ -16,20 +16,19 @@ from PyQt6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QSlider,
     QStackedWidget,
     QWidget,
 )
 
 from app.config.robot import RobotParameters
+from app.console.assist import AssistRow
 from app.console.controls import ConsoleControls
 from app.console.goal_draft import KINDS, GoalDraft
-from app.console.goal_words import goal_words, share_words, tip_axis
+from app.console.goal_words import goal_words, tip_axis
 from app.console.readings import StationReadings
 from app.console.theme import AMBER, base_pixel_size
 from app.console.widgets import DropDown, Panel, Sentence
 from app.messages import StationMode
-from app.teleop.blending import BLEND_MOST
 from app.teleop.goals import Goal, GoalKind, Vector
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -114,7 +113,13 @@ class GoalsPanel(Panel):
         self.progress.setFixedHeight(max(5, self._size // 2))
         self.body.addWidget(self.status)
         self.body.addWidget(self.progress)
-        self.body.addLayout(self._assist_row())
+        self.assist = AssistRow(
+            lambda on: self._change(replace(self.draft, assisted=on)),
+            lambda share: self._change(replace(self.draft, blend=share)),
+        )
+        self.body.addWidget(self.assist)
+        self.body.addStretch(1)
+        self._take_focus()
         self._show_draft()
 
     # -- widgets -------------------------------------------------------------------
@@ -227,37 +232,14 @@ class GoalsPanel(Panel):
         row.addWidget(self.stop, 1)
         return row
 
-    def _assist_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        self.assist = QPushButton("ASSIST  B")
-        self.assist.setCheckable(True)
-        self.assist.setToolTip(
-            "Blended assistance (B): within 50 mm of the marked place, up to this "
-            "share of the tip's speed leads there while you hold the deadman."
-        )
-        self.assist.toggled.connect(
-            lambda on: self._change(replace(self.draft, assisted=on))
-        )
-        self.amount = QSlider(Qt.Orientation.Horizontal)
-        self.amount.setRange(5, round(100 * BLEND_MOST))
-        self.amount.setPageStep(10)
-        self.amount.setAccessibleName("greatest share of assistance in percent")
-        self.amount.valueChanged.connect(
-            lambda value: self._change(replace(self.draft, blend=0.01 * value))
-        )
-        self._share = QLabel("")
-        self._share.setFixedWidth(int(6.5 * self._size))
-        row.addWidget(self.assist)
-        row.addWidget(self.amount, 1)
-        row.addWidget(self._share)
+    def _take_focus(self) -> None:
+        """Let every control be reached with the Tab key, and by no click."""
         for widget in (
             *(self.kind, self.along, self.way, self.clear_way, self.mark),
             *(self.at_tip, *self.place, *self.spins.values(), self.send),
-            *(self.stop, self.assist, self.amount),
+            *(self.stop, self.assist.button, self.assist.amount),
         ):
             widget.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        return row
 
     # -- what a person does --------------------------------------------------------
 
@@ -358,12 +340,7 @@ class GoalsPanel(Panel):
         goes = draft.kind is not GoalKind.PRESS
         for spin in (*self.place, self.spins["tolerance"]):
             spin.setEnabled(goes or draft.assisted)
-        self.assist.blockSignals(True)
-        self.assist.setChecked(draft.assisted)
-        self.assist.blockSignals(False)
-        self.amount.blockSignals(True)
-        self.amount.setValue(round(100 * draft.blend))
-        self.amount.blockSignals(False)
+        self.assist.show_draft(draft)
 
     def refresh(self, readings: StationReadings, *, writable: bool) -> None:
         """Take the newest tips, and show how goal and assistance get on."""
@@ -381,11 +358,9 @@ class GoalsPanel(Panel):
         self._held = bool(health.goal_hold[limb])
         self.send.setEnabled(self._able)
         self.stop.setEnabled(self._able and self._held)
-        self.assist.setEnabled(writable)
-        self.amount.setEnabled(writable)
         if readings.is_alive:
             self._adopt_assistance(readings, limb)
-        self._show_share(readings)
+        self.assist.refresh(readings, self.draft, writable=writable)
         if not self.trouble:
             self._show_status(*goal_words(readings, self._robot, limb))
         share = float(health.goal_progress[0]) if self._held else 0.0
@@ -402,11 +377,6 @@ class GoalsPanel(Panel):
                 self.draft = draft.marked(state.aim) if aimed else draft
                 self._published = (share, int(state.aim_limb[0]), self.draft.place)
                 self._show_draft()
-
-    def _show_share(self, readings: StationReadings) -> None:
-        words, shade = share_words(readings, self.draft)
-        self._share.setText(words)
-        self._share.setStyleSheet(f"color: {shade}")
 
     def _show_status(self, words: str, shade: str) -> None:
         if words != self.status.text():

@@ -125,11 +125,14 @@ class ConsoleWindow(QMainWindow):
             lambda: self.viewport.camera.forward,
             self.viewport.mark_next,
         )
+        self._lower = QStackedWidget()
+        self._lower.addWidget(self.tip)
+        self._lower.addWidget(self.goals)
         self.viewport.marked = self.goals.mark_at
         self.viewport.keys_also = {
             "M": self.goals.mark.click,
             "T": self.goals.mark_tip,
-            "B": self.goals.assist.click,
+            "B": self.goals.assist.button.click,
         }
         self.viewbar = ViewBar(
             self.viewport,
@@ -282,9 +285,6 @@ class ConsoleWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         size = base_pixel_size()
-        self._lower = QStackedWidget()
-        self._lower.addWidget(self.tip)
-        self._lower.addWidget(self.goals)
         left = Column(
             (self.limbs, self.inputs, self._lower), (1, 0, 4), int(21.5 * size)
         )

@@ -213,6 +213,7 @@ class StandScene:
 
     def __init__(self) -> None:
         self.frame: SceneFrame | None = None
+        self.place: NDArray[np.float64] | None = None
         self.closed = False
         self._size = (1, 1)
 
@@ -231,6 +232,12 @@ class StandScene:
     def inset(self, width: int, height: int) -> NDArray[np.uint8]:
         """Return a small picture."""
         return np.full((height, width, 4), 90, dtype=np.uint8)
+
+    def place_under(
+        self, _camera: OrbitCamera, _x: float, _y: float, near: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], int]:
+        """Return what was set, or where the tip is."""
+        return (near if self.place is None else self.place), -1
 
     def close(self) -> None:
         """Note that it was closed."""

@@ -13,13 +13,14 @@ from PyQt6.QtGui import QFontMetrics, QImage, QPainter
 
 from app.clock import NS_PER_MS
 from app.config.robot import load_robot
-from app.console.arrows import draw_forces, draw_tube
+from app.console.arrows import draw_forces
 from app.console.energy import (
     draw_energy_bar,
     draw_energy_words,
     energy_share,
     energy_words,
 )
+from app.console.objects import ObjectTracker
 from app.console.overlay import LIMB_PLATE_LINES, limb_plate_width
 from app.console.readings import StationReadings
 from app.console.scene_frame import build_scene_frame
@@ -33,6 +34,7 @@ from app.console.touch import (
 )
 from app.messages import InputMode, Source, StationMode
 from app.scene import OrbitCamera
+from app.teleop.goals import GoalKind, GoalState
 from app.teleop.strategy import Strategy
 from models.environment_report import SPHERE, SurfaceStatus
 from tests.unit.console.stand import MODEL, ROBOT, StandStation
@@ -275,19 +277,87 @@ def test_a_force_too_small_to_be_felt_is_not_drawn(station: StandStation) -> Non
     assert not _painted(lambda painter: draw_forces(painter, camera, readings)).any()
 
 
-def test_the_tube_is_as_wide_as_it_says_and_goes_with_the_model(
-    station: StandStation,
-) -> None:
-    readings = _read(station, tube=_of(0.05))
-    camera = OrbitCamera(640, 480)
-    pixels = _painted(lambda painter: draw_tube(painter, camera, readings))
-    columns = np.flatnonzero(pixels.any(axis=2).any(axis=0))
-    tip = readings.state.tip_model[LIMB]
-    wide = 2.0 * 0.05 / camera.pixel_size(tip)
-    assert columns[-1] - columns[0] == pytest.approx(wide, abs=2 * PX)
+def test_the_tube_is_the_selected_limbs_and_of_alarms(station: StandStation) -> None:
+    readings = _read(station, tube=np.full(4, 0.05), unexplained=[0, 0, 1, 0])
+    station.selected = LIMB
+    frame = build_scene_frame(readings.now_ns, readings, None, skin=True)
+    assert frame.tube is not None
+    shown = np.zeros(4)
+    shown[[int(readings.state.selected_limb[0]), 2]] = 0.05
+    assert frame.tube == pytest.approx(shown)
     station.strategy = int(Strategy.MOVE_AND_WAIT)
     readings = _read(station)
-    assert not _painted(lambda painter: draw_tube(painter, camera, readings)).any()
+    assert build_scene_frame(readings.now_ns, readings, None, skin=True).tube is None
+
+
+def test_a_limb_that_is_not_the_operators_says_so(station: StandStation) -> None:
+    hold = np.zeros(4, dtype=int)
+    hold[int(_read(station).state.selected_limb[0])] = 2
+    station.health_also["goal_hold"] = hold
+    assert ("listens to goals: F11 gives it back", 2) in _lines(station)
+    station.health_also["goal_hold"] = 0
+    station.strategy = int(Strategy.SUPERVISED)
+    assert any("F9" in text for text, _ in _lines(station))
+    station.strategy = int(Strategy.PREDICTIVE)
+    assert ("assistance has 60 % of its speed", 1) in _lines(station, blend_share=0.6)
+
+
+def test_the_mark_of_a_goal_is_where_it_goes_and_stays_a_while(
+    station: StandStation,
+) -> None:
+    station.health_also.update(
+        goal_number=3,
+        goal_kind=int(GoalKind.FOLLOW),
+        goal_limb=LIMB,
+        goal_state=int(GoalState.RUNNING),
+        goal_position=(0.5, 0.1, 0.2),
+        goal_points=1,
+        goal_path=np.full((7, 3), 0.3),
+        goal_tolerance=0.01,
+    )
+    readings = _read(station)
+    mark = build_scene_frame(readings.now_ns, readings, None, skin=True).goal
+    assert mark is not None
+    assert mark.place == pytest.approx((0.5, 0.1, 0.2))
+    assert len(mark.path) == 2
+    assert mark.outcome == 0
+    station.health_also.update(goal_state=int(GoalState.FAILED), goal_ended_ns=1)
+    readings = _read(station)
+    failed = build_scene_frame(5_000_000_000, readings, None, skin=True).goal
+    assert failed is not None
+    assert failed.outcome == 2
+    assert build_scene_frame(9_000_000_000, readings, None, skin=True).goal is None
+
+
+def test_an_object_stands_where_it_was_seen_and_goes_with_the_limb_that_holds_it(
+    station: StandStation,
+) -> None:
+    tracker = ObjectTracker(MODEL)
+    readings = _read(station)
+    assert np.isnan(tracker.poses(readings, 2)).all()
+    assert tracker.words(readings, 0) == ("as in the scene's file", True)
+    told_ns = readings.now_ns - 500 * NS_PER_MS
+    place = readings.tip_confirmed[LIMB] + [0.02, 0.0, 0.03]
+    station.health_also.update(
+        object_told_ns=np.array([told_ns] + [0] * 7),
+        object_holder=np.full(8, LIMB),
+        object_position=np.tile(place, (8, 1)),
+        object_turn=np.tile([1.0, 0.0, 0.0, 0.0], (8, 1)),
+    )
+    readings = _read(station)
+    poses = tracker.poses(readings, 2)
+    assert poses[0, :3, 3] == pytest.approx(place)
+    assert np.isnan(poses[1]).all()
+    words, old = tracker.words(readings, 0)
+    assert words.endswith("ago, held")
+    assert not old
+    before = readings.tip_confirmed[LIMB].copy()
+    station.coordinates[MODEL.limb_segment_start[LIMB], 0] += 0.2
+    readings = _read(station)
+    moved = tracker.poses(readings, 2)[0]
+    assert np.linalg.norm(readings.tip_confirmed[LIMB] - before) > 0.05
+    gap = moved[:3, 3] - readings.tip_confirmed[LIMB]
+    assert np.linalg.norm(gap) == pytest.approx(np.hypot(0.02, 0.03), abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from app.operator.scripted import (
     ScriptedOperator,
     make_scripted,
 )
+from app.operator.supervisor import SUPERVISOR
 from app.operator.virtual_gamepad import VirtualGamepad
 from models.arc import arc_pose
 from models.numerics import FloatArray
@@ -347,7 +348,15 @@ def test_wrong_wishes_are_explained(
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("name", SCRIPTED_NAMES)
+def test_the_supervisor_arms_and_moves_nothing() -> None:
+    samples = Stage(make_scripted(SUPERVISOR, MODEL)).run(1.0)
+    assert samples[-1].arm_count == 1
+    assert not any(sample.deadman for sample in samples)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SCRIPTED_NAMES if name != SUPERVISOR]
+)
 def test_each_begins_at_the_tip_and_keeps_to_the_hand_s_speed(name: str) -> None:
     stage = Stage(make_scripted(name, MODEL))
     stage.health.confirmed_generated_ns[:] = 1

@@ -10,7 +10,7 @@ import pytest
 from app.config.robot import RobotParameters
 from app.errors import DeviceError
 from app.scene import OrbitCamera, Scene, SceneFrame, target
-from app.scene.marks import dashes, target_mark, trail
+from app.scene.marks import GoalMark, dashes, target_mark, trail
 from app.scene.picture import LINE_FLOATS
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -125,6 +125,70 @@ def test_ghost_shows_where_the_model_has_left_the_robot(
     assert skin[:, 0].mean() > skin[:, 2].mean()
     assert not np.array_equal(alone, together)
     assert np.isfinite(place).all()
+
+
+def test_the_tube_stands_about_the_limb_and_grows_towards_its_tip(
+    scene: Scene, camera: OrbitCamera, model: RobotModel
+) -> None:
+    radius = 0.10
+    plain = picture(scene, camera, frame_of(model))
+    tube = np.array([radius, 0.0, 0.0, 0.0])
+    image = picture(scene, camera, frame_of(model, tube=tube))
+    changed = np.abs(image - plain).max(axis=2) > 0.02
+    tip = scene.world.tip_poses("model")[0, :3, 3]
+    x, y, _ = camera.project(tip)
+    reach = radius / camera.pixel_size(tip)
+    rows, columns = np.nonzero(changed)
+    assert np.hypot(columns - x, rows - y).min() < 0.3 * reach
+    near = np.abs(columns - x) < 0.4 * reach
+    assert 1.4 * reach < np.ptp(rows[near]) < 2.8 * reach
+    base = middle_of_limb(scene, "model", 0, 0)
+    u, v, _ = camera.project(base)
+    at_base = np.abs(columns - u) < 6
+    if at_base.any():
+        assert np.abs(rows[at_base] - v).max() < 0.7 * reach
+    thin = picture(scene, camera, frame_of(model, tube=np.full(4, 1e-3)))
+    assert np.array_equal(thin, plain), "a tube as thin as noise is not drawn"
+
+
+@pytest.mark.parametrize("along", [None, np.array([0.0, 0.0, -1.0])])
+@pytest.mark.parametrize("outcome", [0, 1, 2])
+def test_goal_mark_is_where_it_goes_in_the_colour_of_its_outcome(
+    scene: Scene,
+    camera: OrbitCamera,
+    model: RobotModel,
+    along: FloatArray | None,
+    outcome: int,
+) -> None:
+    scene.update(frame_of(model))
+    tip = scene.world.tip_poses("model")[0, :3, 3]
+    place = tip + np.array([0.0, 0.0, 0.25])
+    mark = GoalMark(place, tip[None], along, 0.02, outcome)
+    plain = picture(scene, camera, frame_of(model))
+    image = picture(scene, camera, frame_of(model, goal=mark, aim=place + 0.1))
+    x, y, _ = camera.project(place)
+    changed = np.abs(image - plain).max(axis=2) > 0.15
+    rows, columns = np.nonzero(changed)
+    near = np.hypot(columns - x, rows - y) < 22
+    marked = image[rows[near], columns[near]].mean(axis=0)
+    assert near.sum() > 20
+    strongest = int(np.argmax(marked))
+    assert strongest == (1 if outcome == 1 else 0)
+
+
+def test_a_click_finds_the_thing_or_the_depth_of_the_tip(
+    scene: Scene, camera: OrbitCamera, model: RobotModel
+) -> None:
+    scene.update(frame_of(model))
+    rock = scene.world.obstacles[0]
+    x, y, _ = camera.project(rock.pose[:3, 3])
+    place, item = scene.place_under(camera, x, y, np.zeros(3))
+    assert item == -1
+    assert np.linalg.norm(place - rock.pose[:3, 3]) < 1.0
+    near = np.array([0.3, 0.0, 0.6])
+    x, y, _ = camera.project(near)
+    place, item = scene.place_under(camera, x, y, near)
+    assert place == pytest.approx(near, abs=5e-3)
 
 
 def test_target_mark_and_its_line_are_magenta(
