@@ -9,6 +9,7 @@ from app.link.offset import ClockOffset
 from app.link.records import TelemetryFrame
 from app.messages import (
     Event,
+    GoalWish,
     LinkHealth,
     LinkWish,
     Mark,
@@ -94,5 +95,5 @@ class Journal(Protocol):
     def write_statistics(self, time_ns: int, statistics: StatisticsLike) -> None:
         """Keep the loop's statistics so far."""
 
-    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish) -> None:
+    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish | GoalWish) -> None:
         """Keep what a person wants otherwise from now on."""

@@ -40,6 +40,7 @@ from app.link.offset import ClockOffset
 from app.link.records import TelemetryFrame
 from app.messages import (
     Event,
+    GoalWish,
     LinkHealth,
     LinkWish,
     Mark,
@@ -336,7 +337,7 @@ class Recorder:
         message = fill_message(SCHEMAS["LoopStatistics"], statistics)
         self._write("/statistics", "LoopStatistics", time_ns, message)
 
-    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish) -> None:
+    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish | GoalWish) -> None:
         """Keep what a person wants otherwise from now on.
 
         Args:

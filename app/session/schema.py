@@ -20,6 +20,7 @@ from google.protobuf.message import Message
 
 from app.errors import LogError
 from app.messages import (
+    GOAL_WISH_SHAPES,
     LINK_WISH_SHAPES,
     TELEOP_WISH_SHAPES,
     InputMode,
@@ -228,6 +229,7 @@ SCHEMAS: dict[str, Schema] = {
             "cost": _INTS,
         },
         "TeleopWish": _kinds_of_shapes(TELEOP_WISH_SHAPES, _REAL, _REALS),
+        "GoalWish": _kinds_of_shapes(GOAL_WISH_SHAPES, _REAL, _REALS),
         "LinkWish": _kinds_of_shapes(LINK_WISH_SHAPES, _REAL, _REALS),
         "Contact": _of_state("selected_limb", "force_hand", "surface_"),
         "Energy": _of_state("selected_limb", "port_", "injected_", "sent_energy"),

@@ -14,6 +14,7 @@ from app.link.offset import ClockOffset
 from app.link.records import TelemetryFrame
 from app.messages import (
     Event,
+    GoalWish,
     LinkHealth,
     LinkWish,
     Mark,
@@ -182,7 +183,7 @@ class RecorderThread:
         """Keep a moment that a person has marked."""
         self._put(self._recorder.write_mark, mark)
 
-    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish) -> None:
+    def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish | GoalWish) -> None:
         """Keep what a person wants otherwise from now on; the arrays are copied."""
         self._put(self._recorder.write_wish, time_ns, copy.deepcopy(wish))
 

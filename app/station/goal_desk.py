@@ -59,13 +59,17 @@ class GoalDesk:
         """Goals of the plan that have not been asked for."""
         return len(self._plan)
 
-    def look(self, now_ns: int, blocks: SessionBlocks) -> None:
+    def look(self, now_ns: int, blocks: SessionBlocks) -> list[GoalWish]:
         """Act on wishes that are new in a session's blocks.
 
         Args:
             now_ns: station time [ns].
             blocks: mapped for the calling thread.
+
+        Returns:
+            What was acted on; views, good until the next look.
         """
+        acted = []
         for source, mailbox in zip(GoalSource, blocks.goals, strict=True):
             count, seen = mailbox.count, self._seen[source]
             if count == self._counts[source] or not mailbox.refresh():
@@ -75,6 +79,8 @@ class GoalDesk:
             self._seen[source] = revision
             if seen is not None and revision != seen:
                 self._want(now_ns, source, mailbox.local)
+                acted.append(mailbox.local)
+        return acted
 
     def _want(self, now_ns: int, source: GoalSource, wish: GoalWish) -> None:
         self._taken[source] = 0

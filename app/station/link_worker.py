@@ -173,7 +173,9 @@ class LinkWorker:
             return
         state = self._blocks.state.local
         self._summary.add_state(state)
-        self._exchange.desk.look(now_ns, self._blocks)
+        for wish in self._exchange.desk.look(now_ns, self._blocks):
+            if self._journal is not None:
+                self._journal.write_wish(now_ns, wish)
         sent = [
             packet
             for packet in self._exchange.send(now_ns, state)

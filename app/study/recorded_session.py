@@ -11,8 +11,10 @@ from app.config.link import link_names
 from app.control.loop import PERIOD_NS
 from app.errors import ConfigError, LogError
 from app.messages import (
+    GOAL_WISH_SHAPES,
     LINK_WISH_SHAPES,
     TELEOP_WISH_SHAPES,
+    GoalWish,
     LinkWish,
     Shapes,
     TeleopWish,
@@ -31,7 +33,7 @@ class TimedWish(NamedTuple):
     """What a person wanted otherwise, and when."""
 
     time_ns: int
-    wish: TeleopWish | LinkWish
+    wish: TeleopWish | LinkWish | GoalWish
 
 
 class RecordedSession:
@@ -105,12 +107,15 @@ class RecordedSession:
         """
         topics = {"/wish/teleop"} if strategy else set()
         topics |= {"/wish/link"} if link else set()
+        topics.add("/wish/goal")
         for message in in_time(self.recording.messages(topics)):
             time_ns = message.time_ns + self.shift_ns
             if message.topic == "/wish/teleop":
                 yield TimedWish(
                     time_ns, TeleopWish(**_arrays(message, TELEOP_WISH_SHAPES))
                 )
+            elif message.topic == "/wish/goal":
+                yield TimedWish(time_ns, GoalWish(**_arrays(message, GOAL_WISH_SHAPES)))
             else:
                 wish = LinkWish(**_arrays(message, LINK_WISH_SHAPES))
                 wish.preset[0] = self._preset(int(wish.preset[0]))

@@ -22,6 +22,7 @@ from app.config.task_place import PlacedTask, place_task
 from app.config.teleop import TeleopParameters
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
+from app.control.mailbox import Mailbox
 from app.errors import ConfigError
 from app.link.emulator import Emulator
 from app.link.emulator_protocol import encode_settings
@@ -32,6 +33,7 @@ from app.messages import (
     LINK_OVERRIDES,
     Event,
     GoalSource,
+    GoalWish,
     LinkWish,
     OperatorInput,
     Source,
@@ -234,24 +236,26 @@ class Trial:
         wish.outage_s[0] = outage_s
         self.want(wish)
 
-    def want(self, wish: TeleopWish | LinkWish) -> None:
+    def want(self, wish: TeleopWish | LinkWish | GoalWish) -> None:
         """Take up what a console's block says, with a revision of its own."""
         if self._recorder is not None:
             self._recorder.write_wish(self.now_ns, wish)
         if isinstance(wish, LinkWish):
             self._emulator.settle(self.now_ns, encode_settings(settings_wished(wish)))
             return
-        block = self._blocks.teleop
+        block: Mailbox[TeleopWish] | Mailbox[GoalWish] = self._blocks.teleop
+        if isinstance(wish, GoalWish):
+            block = self._blocks.goals[GoalSource.CONSOLE]
         for name in wish._fields:
             getattr(block.local, name)[...] = getattr(wish, name)
         block.publish()
 
-    def want(self, goal: Goal) -> None:
+    def ask(self, goal: Goal) -> None:
         """Want a goal, as a person at the console does."""
-        wish = self._blocks.goals[GoalSource.CONSOLE]
-        put_goal(goal, wish.local)
-        wish.local.revision[0] += 1
-        wish.publish()
+        wish = self._blocks.goals[GoalSource.CONSOLE].local
+        put_goal(goal, wish)
+        wish.revision[0] += 1
+        self.want(wish)
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
