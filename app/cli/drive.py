@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from app.config.teleop import BlendParameters
     from app.station.session import Session
 
-__all__ = ["blend_of", "console", "drive"]
+__all__ = ["blend_of", "check_display", "console", "drive"]
 
 
 @application.callback(invoke_without_command=True)
@@ -190,7 +190,7 @@ def _start_console(
     from app.station.warmup import warm_up
 
     _check_choices(robot, link, operator, settings)
-    _check_display()
+    check_display()
     warm_up(err)
     session = create_session(
         robot,
@@ -210,7 +210,12 @@ def _start_console(
         session.close()
 
 
-def _check_display() -> None:
+def check_display() -> None:
+    """Refuse to open a window where there is no display.
+
+    Raises:
+        DeviceError: there is none.
+    """
     import os
 
     from app.errors import DeviceError

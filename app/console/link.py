@@ -22,7 +22,7 @@ from app.console.wishes import LinkWishes
 from app.console.words import bit_rate, distance, duration_ms, percent
 from app.messages import LinkHealth
 
-__all__ = ["LinkPanel", "SliderScale", "age_shade"]
+__all__ = ["LINK_FIELDS", "LinkPanel", "SliderScale", "age_shade"]
 
 _STEPS = 1000
 
@@ -97,6 +97,7 @@ _STRIPS = (
     Strip("%", ("loss_down", "loss_up"), ("lost down", "up"), 100.0, 4.0),
     Strip("kbit/s", ("down_bps", "up_bps"), ("down", "up"), 1e-3, 0.1),
 )
+LINK_FIELDS = tuple(name for strip in _STRIPS for name in strip.fields)
 
 
 def age_shade(age_ms: float, limit_ms: float) -> str:
@@ -142,7 +143,13 @@ def _range_m(link: LinkParameters | None, delay_ms: float) -> float:
 class LinkPanel(Panel):
     """Settings of the emulated link, and its health."""
 
-    def __init__(self, wishes: LinkWishes) -> None:
+    def __init__(self, wishes: LinkWishes, history: History | None = None) -> None:
+        """Make the panel.
+
+        Args:
+            wishes: what a person wants of the link.
+            history: where the curves come from; None takes them from the readings.
+        """
         super().__init__("Link")
         self._wishes = wishes
         self._names = link_names()
@@ -235,7 +242,7 @@ class LinkPanel(Panel):
             figures.addWidget(figure, i // 3, i % 3)
             figures.setColumnStretch(i % 3, 1)
         self.body.addLayout(figures)
-        self.history = History([name for strip in _STRIPS for name in strip.fields])
+        self.history = history or History(LINK_FIELDS)
         self.plots = StripPlots(
             self.history, _STRIPS, "age, round trip, loss and bit rates, last minute"
         )

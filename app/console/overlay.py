@@ -33,6 +33,7 @@ LIMB_PLATE_LINES = 10
 
 _LEGEND_WIDTH = 23.0  # in text heights
 _PLATES_EVERY = 5  # frames
+_PLATES_JUMP_NS = 200_000_000  # a replay went elsewhere
 _LIMB_WIDTH = 23.0
 _LOUD = (MUTED, TEXT, AMBER, ALARM)
 _SHADE = 0.62  # opacity of the plates behind text
@@ -53,6 +54,7 @@ class Overlay:
         self._plates: list[tuple[QPointF, QPixmap]] = []
         self._plates_of: tuple[QRectF, int] | None = None
         self._plates_age = 0
+        self._plates_ns = 0
 
     def paint(
         self,
@@ -74,8 +76,10 @@ class Overlay:
         """
         self._plates_age += 1
         key = (place, int(readings.state.selected_limb[0]))
-        if key != self._plates_of or self._plates_age >= _PLATES_EVERY:
+        jumped = abs(readings.now_ns - self._plates_ns) > _PLATES_JUMP_NS
+        if key != self._plates_of or self._plates_age >= _PLATES_EVERY or jumped:
             self._plates_of, self._plates_age = key, 0
+            self._plates_ns = readings.now_ns
             device = painter.device()
             ratio = device.devicePixelRatioF() if device is not None else 1.0
             self._draw_plates(place, readings, ratio)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 
 from PyQt6.QtCore import QTimer
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QMainWindow
 
 from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.config.scene import load_scene
@@ -19,7 +19,7 @@ from app.station.processes import Supervisor
 from app.station.ready import wait_for_blocks
 from app.station.session import Session
 
-__all__ = ["build_scene_ahead", "make_application", "run_console"]
+__all__ = ["build_scene_ahead", "make_application", "run_console", "show_window"]
 
 _WIDTH, _HEIGHT = 1600, 900
 
@@ -62,6 +62,20 @@ def build_scene_ahead(robot: RobotParameters, around: str) -> Callable[[], Scene
     return lambda: scene
 
 
+def show_window(window: QMainWindow) -> None:
+    """Show a window: large where there is room, else as large as the screen."""
+    screen = QApplication.primaryScreen()
+    room = screen.availableGeometry() if screen is not None else None
+    if room is not None and (
+        room.width() <= _WIDTH + 40 or room.height() <= _HEIGHT + 60
+    ):
+        window.setGeometry(room)
+        window.showMaximized()
+    else:
+        window.resize(_WIDTH, _HEIGHT)
+        window.show()
+
+
 def run_console(
     session: Session, supervisor: Supervisor | None, *, watch: bool = False
 ) -> int:
@@ -94,16 +108,7 @@ def run_console(
         mapping=mapping,
         make_scene=make_scene,
     )
-    screen = app.primaryScreen()
-    room = screen.availableGeometry() if screen is not None else None
-    if room is not None and (
-        room.width() <= _WIDTH + 40 or room.height() <= _HEIGHT + 60
-    ):
-        window.setGeometry(room)
-        window.showMaximized()
-    else:
-        window.resize(_WIDTH, _HEIGHT)
-        window.show()
+    show_window(window)
     window.activateWindow()
     window.viewport.setFocus()
     window.start()

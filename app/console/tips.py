@@ -8,9 +8,9 @@ from app.console.touch import strategy_of
 from app.console.widgets import Panel
 from models.robot import RobotModel
 
-__all__ = ["TipPanel"]
+__all__ = ["TIP_FIELDS", "TipPanel"]
 
-_FIELDS = (
+TIP_FIELDS = (
     *("model_robot", "target_tip", "speed"),
     *("force_hand", "force_robot"),
     *("pull_model", "pull_robot"),
@@ -38,10 +38,16 @@ _STRIPS = (
 class TipPanel(Panel):
     """The selected limb's last minute."""
 
-    def __init__(self, model: RobotModel) -> None:
+    def __init__(self, model: RobotModel, history: History | None = None) -> None:
+        """Make the panel.
+
+        Args:
+            model: the robot.
+            history: where the curves come from; None takes them from the readings.
+        """
         super().__init__("Selected limb, last minute")
         self._model = model
-        self.history = History(_FIELDS)
+        self.history = history or History(TIP_FIELDS)
         self.plots = StripPlots(
             self.history,
             _STRIPS,
@@ -56,7 +62,7 @@ class TipPanel(Panel):
         state, health = readings.state, readings.health
         limb = int(state.selected_limb[0])
         first, last = self._model.limb_tendon_start[limb : limb + 2]
-        values = [np.nan] * len(_FIELDS)
+        values = [np.nan] * len(TIP_FIELDS)
         if readings.is_alive:
             values[1] = float(state.reach_error[limb])
             values[2] = float(readings.tip_speed[limb])

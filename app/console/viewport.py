@@ -145,7 +145,7 @@ class Viewport(QWidget):
             now_ns: when the frame was begun [ns].
         """
         if self.scene is not None:
-            self._draw(self.scene, now_ns)
+            self._draw(self.scene)
         self.repaint()
         end_ns = _CLOCK.now_ns()
         self.frames.add(now_ns, end_ns)
@@ -153,15 +153,16 @@ class Viewport(QWidget):
         if self.scene is not None:
             self._resolution.add(self.cost_ms)
 
-    def _draw(self, scene: Scene, now_ns: int) -> None:
+    def _draw(self, scene: Scene) -> None:
         scene.resize(*self._resolution.size(self.width(), self.height()))
+        readings = self._readings
         frame = build_scene_frame(
-            now_ns,
-            self._readings,
+            readings.now_ns,
+            readings,
             self._controls.drag,
             skin=self.shown.skin,
             aim=self.mark,
-            objects=self._objects.poses(self._readings, len(scene.object_names)),
+            objects=self._objects.poses(readings, len(scene.object_names)),
         )
         scene.update(frame)
         main = scene.image(self.camera)

@@ -29,6 +29,7 @@ _FRESH_S = 0.3  # a confirmed pose younger than this is drawn in full colour
 _STALE_S = 6.0  # and older than this as faded as it gets
 _TRAIL_STEP_NS = 40 * NS_PER_MS
 _TRAIL_POINTS = 75  # 3 s
+_TRAIL_BREAK_NS = 1000 * NS_PER_MS  # after such a jump a trail begins anew
 _RUNNING_NS = 60 * NS_PER_MS  # frames closer than this are a moving picture
 _TOGETHER_M = 0.001  # a ghost nearer than this everywhere is not drawn
 _AHEAD_M = 0.06  # from a tip to what its gripper holds
@@ -261,7 +262,8 @@ class Scene:
         return self.world.tip_poses("confirmed" if known else "model")
 
     def _extend_trail(self, frame: SceneFrame) -> None:
-        begun_again = frame.time_ns < self._trail_ns
+        since_ns = frame.time_ns - self._trail_ns
+        begun_again = not 0 <= since_ns <= _TRAIL_BREAK_NS
         if frame.selected_limb != self._trail_limb or begun_again:
             self._trail.clear()
             self._trail_limb = frame.selected_limb

@@ -85,6 +85,7 @@ def trim(
         )
     made = destination or path.with_suffix(".trimmed.mcap")
     start_ns = index.start_ns
+    last_s = min(last_s, length_s + 1.0)
     span = (start_ns + round(first_s * NS_PER_S), start_ns + round(last_s * NS_PER_S))
     facts = {"trimmed_from": path.name, "trimmed_s": f"{first_s:g}..{last_s:g}"}
     _copy(path, made, facts, span, tell)

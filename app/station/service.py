@@ -13,7 +13,6 @@ from typing import Any
 
 from app.clock import MonotonicClock
 from app.config.link import load_link
-from app.config.loader import find_asset
 from app.config.robot import build_robot_model, load_robot
 from app.config.task import load_task
 from app.config.task_place import place_task
@@ -27,7 +26,9 @@ from app.operator.virtual_gamepad import VirtualGamepad
 from app.real_time import prefer_real_time
 from app.session import Recorder, RecorderThread
 from app.station.link_worker import LinkWorker
+from app.station.marks import MarkDesk
 from app.station.operators import OperatorWorker
+from app.station.record_facts import host_facts, resolved_files
 from app.station.session import Session
 from app.station.stop import StopFlag
 from app.station.summary import DriveSummary
@@ -40,6 +41,7 @@ _WATCH_S = 0.01
 _PRIORITY = 40  # of SCHED_FIFO: above every window, below the control loop at 80
 _RECORDER_PRIORITY = 10
 _STATISTICS_EVERY = 100  # rounds of the watch: once a second
+_MARKS_EVERY = 10
 
 
 def versions() -> dict[str, str]:
@@ -98,8 +100,11 @@ class Station:
         self._clock = MonotonicClock()
         self._events_lock = threading.Lock()
         self.blocks = SessionBlocks(session.folder, model, create=True)
-        teleop = TeleopParameters(strategy=session.strategy, blend=session.blend)
-        self.loop = ControlLoop(model, self.blocks, teleop)
+        self._teleop = TeleopParameters(
+            strategy=session.strategy, blend=session.blend
+        )
+        self.loop = ControlLoop(model, self.blocks, self._teleop)
+        self._marks = MarkDesk(session.folder)
         self.summary = DriveSummary(model, self._clock.now_ns())
         self._waiting: list[Event] = []
         self._told_failure = ""
@@ -142,12 +147,9 @@ class Station:
             return None
         try:
             self.log = _free_path(session.log)
-            files = {}
-            for folder, name in (("robots", session.robot), ("links", session.link)):
-                asset = find_asset(folder, name)
-                files[f"{folder}-{asset.name}"] = asset.read_bytes()
-            files["session.json"] = session.model_dump_json(indent=1).encode()
-            recorder = Recorder(self.log, session_metadata(session), files)
+            files = resolved_files(session, self._teleop)
+            facts = session_metadata(session) | host_facts()
+            recorder = Recorder(self.log, facts, files, part_bytes=session.part_bytes)
         except LogError as error:
             self.log = None
             self._waiting.append(
@@ -206,12 +208,23 @@ class Station:
         if self.blocks.state.refresh():
             for event in self._watch.step(self.blocks.state.local):
                 self.say(event)
+        if round_number % _MARKS_EVERY == 0:
+            self._take_marks()
         if round_number == _STATISTICS_EVERY:
             self._say_what_is_missing()
         if round_number % _STATISTICS_EVERY == 0 and self._recorder is not None:
             self._recorder.write_statistics(
                 self._clock.now_ns(), self.blocks.statistics.local
             )
+
+    def _take_marks(self) -> None:
+        """Record what a person has marked, and show it among the events."""
+        for mark in self._marks.take():
+            note = f": {mark.note}" if mark.note else "."
+            words = f"Mark {mark.number}{note}"
+            self.say(Event(mark.time_ns, Severity.INFO, "operator", words))
+            if self._recorder is not None:
+                self._recorder.write_mark(mark)
 
     def _say_not_recorded(self, failure: str) -> None:
         """Tell once that the recording has ended: driving goes on without it."""

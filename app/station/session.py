@@ -29,6 +29,7 @@ __all__ = [
     "create_session",
     "default_log_path",
     "find_session",
+    "only_session",
     "running_sessions",
     "sessions_folder",
 ]
@@ -76,6 +77,8 @@ class Session(Parameters):
     """Plan of goals for the robot, begun once it is armed; None: none."""
     blend: BlendParameters = BlendParameters()
     """Blended assistance at first."""
+    part_bytes: int = Field(default=4 << 30, ge=1 << 20)
+    """After so many the recording goes on in another file [bytes]."""
 
     @property
     def scene_name(self) -> str:
@@ -205,6 +208,25 @@ def find_session(name: str | Path) -> Session:
 def running_sessions() -> list[str]:
     """Names of this user's sessions, sorted."""
     return sorted(path.parent.name for path in sessions_folder().glob("*/" + _FILE))
+
+
+def only_session(name: str | None) -> Session:
+    """Load a running session by name, or the only one that runs.
+
+    Raises:
+        ProcessError: there is none of that name, none at all, or more than one.
+    """
+    if name is not None:
+        return find_session(name)
+    remove_dead_sessions()
+    running = running_sessions()
+    if len(running) == 1:
+        return find_session(running[0])
+    listed = ", ".join(running) or "none"
+    raise ProcessError(
+        f"Running sessions: {listed}. Start one with `limblink`, or name one with "
+        "--session."
+    )
 
 
 def remove_dead_sessions() -> None:
