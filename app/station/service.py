@@ -100,9 +100,7 @@ class Station:
         self._clock = MonotonicClock()
         self._events_lock = threading.Lock()
         self.blocks = SessionBlocks(session.folder, model, create=True)
-        self._teleop = TeleopParameters(
-            strategy=session.strategy, blend=session.blend
-        )
+        self._teleop = TeleopParameters(strategy=session.strategy, blend=session.blend)
         self.loop = ControlLoop(model, self.blocks, self._teleop)
         self._marks = MarkDesk(session.folder)
         self.summary = DriveSummary(model, self._clock.now_ns())
