@@ -30,7 +30,7 @@ from app.teleop.halves import allocate_command, allocate_master, allocate_slave
 from app.teleop.signals import allocate_signal
 from models.environment import allocate_surface
 from models.environment_report import allocate_report
-from models.numerics import FloatArray
+from models.numerics import FloatArray, IntArray
 from models.surface_estimator import (
     SurfaceEstimatorModel,
     allocate_surface_estimate,
@@ -180,7 +180,8 @@ def _plant(setup: Setup) -> PlantModel:
     )
 
 
-def _plan(setup: Setup) -> PlanModel:
+def _plan(setup: Setup, told: tuple[IntArray, IntArray] | None) -> PlanModel:
+    down_told, up_told = (None, None) if told is None else told
     time = setup.times()
     aim, aim_velocity = reference_path(setup)
     strategy = np.full(time.size, int(setup.strategy), dtype=np.int64)
@@ -197,8 +198,8 @@ def _plan(setup: Setup) -> PlanModel:
         aim_velocity=aim_velocity,
         wall=wall_path(setup),
         strategy=strategy,
-        down=newest_told(setup, line.down, down),
-        up=newest_told(setup, line.down if line.up is None else line.up, up),
+        down=newest_told(setup, line.down, down, down_told),
+        up=newest_told(setup, line.down if line.up is None else line.up, up, up_told),
         noise=setup.force_noise * noise.normal(size=time.size),
     )
 
@@ -232,19 +233,26 @@ def _data(setup: Setup) -> LoopData:
     )
 
 
-def run_one_dof(setup: Setup, estimator: SurfaceEstimatorModel | None = None) -> Run:
+def run_one_dof(
+    setup: Setup,
+    estimator: SurfaceEstimatorModel | None = None,
+    *,
+    told: tuple[IntArray, IntArray] | None = None,
+) -> Run:
     """Run a set-up.
 
     Args:
         setup: what to run.
         estimator: gates of the robot's estimator of surfaces; None = its defaults.
+        told: (n,) each, 1 in the ticks in which something is told, down and up; None:
+            in all, or as the line's packets go.
     """
     gains = _limited_or_not(gains_from(setup.parameters), limited=setup.limited)
     traces = allocate_traces(setup.ticks)
     ticks = run_loop(
         _plant(setup),
         build_surface_estimator(estimator),
-        _plan(setup),
+        _plan(setup, told),
         gains,
         _data(setup),
         traces,

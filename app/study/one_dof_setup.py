@@ -199,7 +199,12 @@ def wall_path(setup: Setup) -> FloatArray:
     return place
 
 
-def newest_told(setup: Setup, delay: float, generator: np.random.Generator) -> IntArray:
+def newest_told(
+    setup: Setup,
+    delay: float,
+    generator: np.random.Generator,
+    told: IntArray | None = None,
+) -> IntArray:
     """Tick whose telling is the newest heard at every tick; NEVER where none is.
 
     A packet is known by the tick it was made in; one that is overtaken is dropped.
@@ -208,6 +213,7 @@ def newest_told(setup: Setup, delay: float, generator: np.random.Generator) -> I
         setup: the run.
         delay: of this way [s].
         generator: of loss and jitter.
+        told: (n,) 1 in the ticks in which something is told; None: in all.
     """
     line = setup.line
     made = np.arange(0, setup.ticks, line.packet_ticks)
@@ -223,6 +229,8 @@ def newest_told(setup: Setup, delay: float, generator: np.random.Generator) -> I
         kept &= (time < begin) | (time >= end)
     due = made + np.maximum(1, np.rint(late / setup.period)).astype(np.int64)
     heard = np.full(setup.ticks, NEVER, dtype=np.int64)
+    if told is not None:
+        kept &= told[made] != 0
     inside = kept & (due < setup.ticks)
     np.maximum.at(heard, due[inside], made[inside])
     return np.maximum.accumulate(heard)

@@ -17,7 +17,7 @@ from app.study.metrics.energy import injected_energy, update_energies
 from app.study.metrics.force import CONTACT_N, measure_force
 from app.study.metrics.model_error import fit_surface, place_error
 from app.study.metrics.moves import count_moves
-from app.study.metrics.path import fit_path, length_ratio
+from app.study.metrics.path import fit_path, length_ratio, path_profile
 from app.study.metrics.throughput import (
     effective_throughput,
     overshoot,
@@ -30,6 +30,8 @@ from app.study.metrics.transparency import (
     stiffness_ratio,
 )
 from app.study.task_truth import Verdict
+from models.curve import Curve
+from models.numerics import FloatArray
 
 __all__ = ["Figures", "Outcome", "jsonable", "measure"]
 
@@ -37,6 +39,7 @@ Figures = dict[str, float | int | bool | None]
 """By name with the unit at its end; None where there is none."""
 
 _HOLD = 1000  # samples of the last second
+_FIRST_PART = 0.85
 
 
 @dataclass(frozen=True)
@@ -207,6 +210,18 @@ def _path(outcome: Outcome, path_s: float) -> Figures:
         "path_lag_s": fit.lag_s,
         "path_rms_lagged_mm": 1e3 * fit.rms_lagged,
         "path_ratio": length_ratio(follows.tip, curve.length),
+    } | _first_part(curve, follows.tip)
+
+
+def _first_part(curve: Curve, tip: FloatArray) -> Figures:
+    """Distance over the first 85 % of the path, as Gong 2018 tells it."""
+    arc, gap = path_profile(curve, tip)
+    own = gap[arc < _FIRST_PART * curve.length]
+    if not own.size:
+        return {"path_rms_85_mm": None, "path_most_85_mm": None}
+    return {
+        "path_rms_85_mm": 1e3 * float(np.sqrt(np.mean(own**2))),
+        "path_most_85_mm": 1e3 * float(own.max()),
     }
 
 

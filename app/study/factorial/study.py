@@ -13,6 +13,7 @@ from app.study.factorial.jobs import Job
 from app.study.factorial.plan import StudyPlan
 from app.study.factorial.store import Store, write_whole
 from app.study.factorial.trial_job import TrialJob
+from app.study.targets.target import target_jobs
 
 __all__ = [
     "library_versions",
@@ -29,7 +30,8 @@ def plan_jobs(plan: StudyPlan) -> tuple[Job, ...]:
     Raises:
         ConfigError: something in the plan cannot be.
     """
-    return tuple(TrialJob(spec) for spec in plan_trials(plan))
+    trials = [TrialJob(spec) for spec in plan_trials(plan)]
+    return (*target_jobs(plan.reproduce, plan.roots), *trials)
 
 
 def write_manifest(

@@ -23,6 +23,7 @@ from app.study.factorial.run import TRACE
 from app.study.factorial.store import Store
 from app.study.factorial.trial_job import TrialJob
 from app.study.report.canvas import Style, strategy_styles
+from app.study.targets.target import Finding, TargetJob
 
 __all__ = ["StudyData", "condition_title"]
 
@@ -44,6 +45,12 @@ class StudyData:
         self.table = Table(
             row_of(store.result(job.name)) for job in self.trials if store.has(job.name)
         )
+        self.findings: dict[str, list[Finding]] = {}
+        """Of every target, seed by seed."""
+        for job in jobs:
+            if isinstance(job, TargetJob) and store.has(job.name):
+                found = store.result(job.name)["finding"]
+                self.findings.setdefault(job.target, []).append(found)
         self.unfinished = [job for job in jobs if not store.has(job.name)]
 
     @property

@@ -18,6 +18,7 @@ from app.study.report.canvas import svg_of
 from app.study.report.data import StudyData, condition_title
 from app.study.report.exhibits import EXHIBITS, THREATS
 from app.study.report.page import Page
+from app.study.report.reproduced import reproduce
 from app.study.report.tables import comparisons_csv, trials_csv
 
 __all__ = ["write_report"]
@@ -55,6 +56,7 @@ def write_report(plan: StudyPlan, jobs: tuple[Job, ...], store: Store) -> Path:
         ):
             write_whole(store.folder / name, text.encode())
             written.append(store.folder / name)
+    written += reproduce(page, data)
     _configuration(page, data)
     if data.table.rows:
         _index(page, data)

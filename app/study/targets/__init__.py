@@ -1,0 +1,1 @@
+"""Published results, reproduced, where it can be on one degree of freedom."""
