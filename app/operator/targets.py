@@ -1,7 +1,8 @@
 """A person who visits targets one after the other.
 
 The next target is turned to once the robot's own tip is seen to have dwelt in the
-present one: what is predicted does not count.
+present one: what is predicted does not count. In a trial that is judged the screen marks
+the targets that were met, and the person waits for that.
 """
 
 from collections.abc import Callable
@@ -37,6 +38,9 @@ class TargetHand:
             endless: begin again after the last one.
         """
         self.hits_ns: list[int] = []
+        self.hits_shown: int | None = None
+        """How many targets the screen marks as met; None: it marks none, and the
+        person judges alone. A marked screen is believed: none is left before that."""
         self._arrival = Arrival(reacher)
         self._lay_out = lay_out
         self._width = width
@@ -64,7 +68,7 @@ class TargetHand:
     def step(self, now_ns: int, seen: Seen) -> Act:
         """Return what it does at `now_ns` [ns]."""
         hand = self._arrival.step(now_ns, seen)
-        if self._targets is not None and self._arrival.is_there and not self.is_done:
+        if self._targets is not None and not self.is_done and self._is_met():
             self._hit(now_ns, self._targets)
         return Act(hand)
 
@@ -72,6 +76,11 @@ class TargetHand:
         """Return what happened since the last call."""
         events, self._events = self._events, []
         return events
+
+    def _is_met(self) -> bool:
+        if self.hits_shown is None:
+            return self._arrival.is_there
+        return self.hits_shown > self._number
 
     def _aim(self, now_ns: int, targets: FloatArray) -> None:
         number = min(self._number, self._number if self._endless else len(targets) - 1)

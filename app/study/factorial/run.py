@@ -26,6 +26,7 @@ from app.config.task_place import place_task
 from app.errors import ConfigError, LogError
 from app.link.packets import PacketRecord
 from app.operator.performer import Performer
+from app.operator.targets import TargetHand
 from app.operator.tracker import TrackingHand
 from app.session import Recorder
 from app.station.service import versions
@@ -111,6 +112,7 @@ def _drive(
         timeout_s = min(timeout_s, spec.longest_s)
     watch = TaskWatch(trial, round_trip)
     log = TraceLog(trial, task.limb)
+    screen = _Screen(trial, watch, 0.5 * round_trip)
     packets: list[PacketRecord] = []
     trial.packets = packets
     trips: list[float] = []
@@ -119,6 +121,7 @@ def _drive(
         trial.step()
         verdict = watch.step()
         log.take(watch.truth)
+        screen.step(trial.now_ns)
         if trial.ticks % _TRIP_PERIOD == 0:
             trips.append(1e-3 * float(trial.health.rtt_ms[0]))
         if verdict is Verdict.RUNNING and 1e-3 * trial.ticks >= timeout_s:
@@ -158,6 +161,27 @@ def _drive(
         "tip_error_mm": summary["tip_error_mm"],
         "events": summary["events"][-_KEPT_EVENTS:],
     }
+
+
+class _Screen:
+    """Marks targets as met before the simulated person, as late as the link is."""
+
+    def __init__(self, trial: Trial, watch: TaskWatch, delay_s: float) -> None:
+        operator, judge = trial.operator, watch.run.judge
+        self._judge = judge if isinstance(judge, ReachJudge) else None
+        self._delay_ns = round(delay_s * NS_PER_S)
+        self._hand: TargetHand | None = None
+        if isinstance(operator, Performer) and isinstance(operator.hand, TargetHand):
+            self._hand = operator.hand
+
+    def step(self, now_ns: int) -> None:
+        if self._judge is None or self._hand is None:
+            return
+        shown = self._hand.hits_shown or 0
+        hits_ns = self._judge.hits_ns
+        if shown < len(hits_ns) and now_ns >= hits_ns[shown] + self._delay_ns:
+            shown += 1
+        self._hand.hits_shown = shown
 
 
 def _path_start(trial: Trial, zero_ns: int) -> float | None:

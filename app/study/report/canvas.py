@@ -5,14 +5,14 @@ and its mark in every figure. Equal figures give equal bytes.
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["INK", "PALE", "Style", "new_figure", "strategy_styles", "svg_of"]
+__all__ = ["INK", "PALE", "Style", "drawn_svg", "new_figure", "strategy_styles"]
 
 INK = "#2b3238"
 PALE = "#b8c0c6"
@@ -88,36 +88,31 @@ def new_figure(
         share_x: all panels have one horizontal range.
         share_y: all panels have one vertical range.
     """
-    import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_LOOK):
-        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-        FigureCanvasAgg(figure)
-        panels = figure.subplots(
-            rows, columns, squeeze=False, sharex=share_x, sharey=share_y
-        )
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(
+        rows, columns, squeeze=False, sharex=share_x, sharey=share_y
+    )
     return figure, list(panels.ravel())
 
 
-def svg_of(figure: "Figure") -> str:
-    """Return a figure as an SVG element, to be put into a page."""
+def drawn_svg(draw: "Callable[[], Figure | None]") -> str | None:
+    """Draw a figure in a report's look; return it as an SVG element for a page.
+
+    Args:
+        draw: makes the figure; None where there is nothing to draw.
+    """
     import matplotlib as mpl
 
     text = io.StringIO()
     plain: dict[str, Any] = {"Date": None, "Creator": None}
     with mpl.rc_context(_LOOK):
+        figure = draw()
+        if figure is None:
+            return None
         figure.savefig(text, format="svg", metadata=plain)
     whole = text.getvalue()
     return whole[whole.index("<svg") :]
-
-
-def png_of(figure: "Figure", dots: int = 150) -> bytes:
-    """Return a figure as a PNG file."""
-    import matplotlib as mpl
-
-    data = io.BytesIO()
-    with mpl.rc_context(_LOOK):
-        figure.savefig(data, format="png", dpi=dots, metadata={"Software": None})
-    return data.getvalue()

@@ -9,7 +9,7 @@ from app.study.report.data import StudyData
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["EXHIBITS", "THREATS", "Exhibit"]
+__all__ = ["EXHIBITS", "FAILURES", "THREATS", "Exhibit"]
 
 
 class Exhibit(NamedTuple):
@@ -20,6 +20,18 @@ class Exhibit(NamedTuple):
     caption: str
     """May name the measure: {title}."""
 
+
+FAILURES = (
+    Exhibit(
+        figures_outcome.draw_success,
+        "Trials that succeeded, of all, by strategy and condition.",
+    ),
+    Exhibit(
+        figures_outcome.draw_ends,
+        "How the trials of the cells with failures ended.",
+    ),
+)
+"""What comes first."""
 
 EXHIBITS = (
     Exhibit(

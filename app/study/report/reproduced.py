@@ -2,11 +2,12 @@
 
 import csv
 import io
+from functools import partial
 from pathlib import Path
 
 from app.study.fact import Fact
 from app.study.factorial.store import write_whole
-from app.study.report.canvas import svg_of
+from app.study.report.canvas import drawn_svg
 from app.study.report.data import StudyData
 from app.study.report.page import Page
 from app.study.targets.line import LINE_HOW, LINE_SOURCE, judge_line
@@ -54,9 +55,9 @@ def reproduce(page: Page, data: StudyData) -> list[Path]:
         target = find(name)
         findings = data.findings[name]
         page.text(f"{target.title}. {target.source}. {target.how}")
-        page.figure(
-            svg_of(target.draw(findings)), f"{target.caption} {len(findings)} seeds."
-        )
+        svg = drawn_svg(partial(target.draw, findings))
+        if svg is not None:
+            page.figure(svg, f"{target.caption} {len(findings)} seeds.")
     if line:
         page.text(f"The line of a soft arm. {LINE_SOURCE}. {LINE_HOW}")
     path = data.store.folder / "reproduced.csv"

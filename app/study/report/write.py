@@ -1,6 +1,7 @@
 """The report of a study: what was asked, what failed, what was found, with what."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,9 @@ from app.study.factorial.jobs import Job
 from app.study.factorial.plan import StudyPlan
 from app.study.factorial.store import Store, write_whole
 from app.study.factorial.study import library_versions, write_manifest
-from app.study.report import figures_outcome
-from app.study.report.canvas import svg_of
+from app.study.report.canvas import drawn_svg
 from app.study.report.data import StudyData, condition_title
-from app.study.report.exhibits import EXHIBITS, THREATS
+from app.study.report.exhibits import EXHIBITS, FAILURES, THREATS
 from app.study.report.page import Page
 from app.study.report.reproduced import reproduce
 from app.study.report.tables import comparisons_csv, trials_csv
@@ -150,13 +150,11 @@ def _failures(page: Page, data: StudyData) -> None:
         if failed
         else f"All {len(rows)} trials succeeded."
     )
-    page.figure(
-        svg_of(figures_outcome.draw_success(data)),
-        "Trials that succeeded, of all, by strategy and condition.",
-    )
-    ends = figures_outcome.draw_ends(data)
-    if ends is not None:
-        page.figure(svg_of(ends), "How the trials of the cells with failures ended.")
+    for draw, caption in FAILURES:
+        svg = drawn_svg(partial(draw, data))
+        if svg is not None:
+            page.figure(svg, caption)
+    if failed:
         page.table(
             ("trial", "#seed", "end", "#after s", "last words"),
             [
@@ -207,9 +205,9 @@ def _results(page: Page, data: StudyData) -> None:
         else "Every cell, failed trials included.",
     )  # fmt: skip
     for draw, caption in EXHIBITS:
-        figure = draw(data)
-        if figure is not None:
-            page.figure(svg_of(figure), caption.format(title=info.title.capitalize()))
+        svg = drawn_svg(partial(draw, data))
+        if svg is not None:
+            page.figure(svg, caption.format(title=info.title.capitalize()))
 
 
 def _links(page: Page, data: StudyData) -> None:

@@ -2,7 +2,7 @@
 
 Xu, Liu and Steinbach 2017: TDPA is better at small delays, a model at larger ones;
 where they cross could not be read. Here a surface that nobody knows is pressed again
-and again. The error of a press is RMS(F_m - F_e)/RMS(F_e), at most 1, with F_e shifted by
+and again. The error of a press is RMS(F_m - F_e)/RMS(F_e), at most 1, F_e shifted by
 the delay that the strategy has: back for TDPA, whose force comes from the robot, forth
 for model mediation, whose robot follows the hand. A press in which the robot does not
 touch counts 1: losing contact is no transparency. The error of n presses is their root

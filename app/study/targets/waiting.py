@@ -134,7 +134,7 @@ def _draw(findings: Sequence[Finding]) -> "Figure":
         axis.set_title(f"target {width:g} mm, 200 mm away")
         axis.set_xlabel("round trip [s]")
         axis.legend()
-        axis.set_ylim(bottom=0.0)
+    axes[0].set_ylim(bottom=0.0)  # of both, once all is drawn
     axes[0].set_ylabel("time until the person knows [s]")
     return figure
 

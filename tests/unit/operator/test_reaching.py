@@ -171,3 +171,21 @@ def test_what_a_person_draws_does_not_hang_on_the_display() -> None:
     one = first_move(Screen(2.0))
     other = first_move(Screen(0.3, predicted=False))
     np.testing.assert_array_equal(one[:240], other[:240])
+
+
+def test_a_screen_that_marks_targets_is_believed_and_waited_for() -> None:
+    targets = np.array([[0.05, 0.0, 0.0], [0.1, 0.0, 0.0]])
+    hand = TargetHand(Submover(0, SPEED), lambda _: targets, 0.02)
+    hand.hits_shown = 0
+    screen = Screen()
+
+    def marked() -> bool:
+        there = float(np.linalg.norm(screen.robot - targets[0])) < 0.01
+        hand.hits_shown = int(there)
+        return bool(hand.hits_ns)
+
+    act(hand, screen, 8.0, lambda: False)
+    assert hand.hits_ns == []
+    assert np.linalg.norm(screen.robot - targets[0]) < 0.01
+    act(hand, screen, 8.0, marked)
+    assert len(hand.hits_ns) == 1

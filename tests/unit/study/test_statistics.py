@@ -41,6 +41,7 @@ def test_five_pairs_that_all_differ_give_two_in_thirty_two() -> None:
     table = np.array([1.0, 2.0, -3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
     assert signed_rank_test(table, seed=0) == pytest.approx(0.0390625)
     assert signed_rank_test(np.zeros(5), seed=0) == 1.0
+    assert signed_rank_test(np.array([0.0, 3.0]), seed=0) == 1.0
 
 
 def test_mcnemar_holm_delta_and_slope() -> None:
