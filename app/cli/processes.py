@@ -71,6 +71,7 @@ def robot(
     from app.config.link import load_link
     from app.config.robot import check_drivable, load_robot
     from app.config.scene import load_scene
+    from app.config.scene_posture import robot_in_scene
     from app.robot.service import run_robot
     from app.station.children import make_mismatch, parse_mismatch
     from app.station.stop import StopFlag
@@ -91,7 +92,7 @@ def robot(
     def run(parameters: "RobotParameters", body: "Body | None") -> None:
         check_drivable(parameters)
         run_robot(
-            robot=parameters,
+            robot=robot_in_scene(parameters, around),
             link=load_link(link),
             address=bind or connect or "",
             role="bind" if bind else "connect",

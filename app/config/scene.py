@@ -181,7 +181,8 @@ class PlacementParameters(Parameters):
 
     `positions_mm` moves single things, by their names ("basket" for the basket), still
     in the scene's frame. `reach_mm` are points, in the scene's frame, that the limb's
-    tip has to reach.
+    tip has to reach. `rest_bend_deg` and `rest_direction_deg` are the limb's rest
+    posture here, in place of its own (`app.config.scene_posture`).
     """
 
     name: Name
@@ -190,6 +191,14 @@ class PlacementParameters(Parameters):
     roll_pitch_yaw_deg: _Angles = (0.0, 0.0, 0.0)
     positions_mm: dict[str, Vector] = Field(default_factory=dict)
     reach_mm: tuple[Vector, ...] = ()
+    rest_bend_deg: tuple[Annotated[float, Field(ge=0.0, le=360.0)], ...] | None = None
+    rest_direction_deg: tuple[_Angle, ...] | None = None
+
+    @model_validator(mode="after")
+    def _whole_posture(self) -> "PlacementParameters":
+        if (self.rest_bend_deg is None) != (self.rest_direction_deg is None):
+            raise ValueError("give rest_bend_deg and rest_direction_deg, or neither")
+        return self
 
 
 class SceneParameters(Parameters):

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from app.config.robot_model import build_robot_model
 from app.config.robot_parameters import RobotParameters
 from app.config.scene import SceneParameters
+from app.config.scene_posture import robot_in_scene
 from app.config.scene_world import SceneWorld, build_scene_world
 from app.errors import ConfigError
 from models.inverse import allocate_inverse_data, inverse_solve
@@ -96,7 +98,7 @@ def reached_points(
         ConfigError: as `build_scene_world`.
     """
     world = build_scene_world(scene, robot, model)
-    arm = _Arm(model, world.limb)
+    arm = _Arm(build_robot_model(robot_in_scene(robot, scene)), world.limb)
     found = []
     for point in world.reach:
         miss = arm.go(point)

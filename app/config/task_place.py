@@ -79,8 +79,8 @@ class PlacedTask:
         clearance: of the peg, hole less peg, on the diameter [m].
         up: (3,) the task's z axis: out of the hole, out of the basket.
         goal_radius: level distance from `goal` that counts as there [m].
-        ahead: from the tip along its axis to what the operator leads: the gripper's
-            middle in a retrieval, else the tip itself [m].
+        ahead: from the tip along its axis to what the operator leads: in a retrieval
+            where the gripper holds the object's middle, else the tip itself [m].
         world: the scene, where the task stands in one.
     """
 
@@ -262,13 +262,15 @@ def _with_object(
 ) -> PlacedTask:
     """Add what has to be fetched, where to, and how."""
     turn, origin = task.pose_to_hull[:3, :3], task.pose_to_hull[:3, 3]
-    thing = next((item for item in world.objects if item.name == retrieve.object), None)
-    if thing is None:
-        known = ", ".join(item.name for item in world.objects) or "none"
+    names = [item.name for item in world.objects]
+    if retrieve.object not in names:
+        known = ", ".join(names) or "none"
         raise ConfigError(
             f"Task {task.parameters.name!r}: its scene has no object "
             f"{retrieve.object!r}. It has: {known}."
         )
+    number = names.index(retrieve.object)
+    thing = world.objects[number]
     goal = origin + turn @ (_MM * np.asarray(retrieve.goal_mm))
     radius = _MM * retrieve.goal_radius_mm
     if world.basket is not None:
@@ -291,8 +293,18 @@ def _with_object(
         object_place=thing.pose[:3, 3].copy(),
         goal=goal,
         goal_radius=radius,
-        ahead=max(0.0, float(world.model.grasp.reach[task.limb])),
+        ahead=_grasp_ahead(world, task.limb, number),
     )
+
+
+def _grasp_ahead(world: SceneWorld, limb: int, number: int) -> float:
+    """From the tip along its axis to where it holds the middle of an object [m].
+
+    That is the gripper's middle, or further out where the object would meet the tip.
+    """
+    grasp = world.model.grasp
+    touching = float(grasp.tip_radius[limb] + 0.5 * grasp.size[number])
+    return max(0.0, float(grasp.reach[limb]), touching)
 
 
 def _path(

@@ -15,8 +15,8 @@
 | mask        | L    | a bit a limb; only where the key says "several"                 |
 | coordinates |      | one number in mixed radix, ranges 25 % wider than the limits    |
 
-After filling to a whole byte come sections (faults, status of a goal, what a strategy
-tells, tension, an object, contact model) and 24 bits of CRC.
+After filling to a whole byte come sections (faults, what grippers hold, status of a
+goal, what a strategy tells, tension, an object, contact model) and 24 bits of CRC.
 """
 
 import math
@@ -34,6 +34,7 @@ from app.link.seal import LONG_BYTES
 from app.link.sections import (
     CONTACT,
     FAULTS,
+    HELD,
     OBJECT,
     SIGNAL,
     STATUS,
@@ -140,6 +141,8 @@ class PackedTelemetry:
             sections.append(
                 write_section(FAULTS, (frame.faults & 0xFFFF).to_bytes(2, "big"))
             )
+        if frame.held >= 0:
+            sections.append(write_section(HELD, bytes([frame.held & 0xFF])))
         if frame.status >= 0:
             if frame.status >> STATUS_BITS:
                 raise FrameError(
@@ -221,6 +224,7 @@ class PackedTelemetry:
         if status is not None and (len(status) != 4 or status[0] >> STATUS_BITS - 24):
             raise FrameError(f"Status {status.hex()!r}: {STATUS_BITS} bits of 4 bytes.")
         told_signal = None if signal is None else read_signal(signal)
+        held = sections.get(HELD)
         hold_known = heard and hold != _HOLD_UNKNOWN
         return TelemetryFrame(
             sequence=self._counters.sequence(
@@ -244,6 +248,7 @@ class PackedTelemetry:
             signal=told_signal,
             status=-1 if status is None else int.from_bytes(status, "big"),
             seen=None if seen is None else read_object(seen, self._schema.limbs),
+            held=held[0] if held else -1,
         )
 
     def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:

@@ -136,6 +136,8 @@ class TelemetryFrame:
             coordinates.
         seen: a movable object as the robot sees it; packed frames alone tell one, and
             only where there is room.
+        held: bit k is set while the gripper of limb k is felt to hold something; -1 =
+            not told, as in compact frames.
     """
 
     sequence: int
@@ -155,6 +157,7 @@ class TelemetryFrame:
     signal: SignalTold | None = None
     status: int = -1
     seen: ObjectTold | None = None
+    held: int = -1
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ does not know, so a later version can say more to an older one.
 | 7    | setpoint  | goal: up to 64 bytes                                |
 | 8    | telemetry | status of a goal: 6 filling bits, 26 bits           |
 | 9    | telemetry | an object that was seen (`app.link.object_section`) |
+| 10   | telemetry | held: a bit for each of 8 limbs' grippers           |
 """
 
 from app.errors import FrameError
@@ -23,6 +24,7 @@ __all__ = [
     "FAULTS",
     "GOAL",
     "GRIP",
+    "HELD",
     "OBJECT",
     "PLAN",
     "PLAN_BYTES",
@@ -34,7 +36,8 @@ __all__ = [
 ]
 
 PLAN, TENSION, FAULTS, CONTACT = 1, 2, 3, 4
-SIGNAL, GRIP, GOAL, STATUS, OBJECT = 5, 6, 7, 8, 9
+SIGNAL, GRIP, GOAL, STATUS = 5, 6, 7, 8
+OBJECT, HELD = 9, 10
 PLAN_BYTES = 4
 """Length of a whole plan section."""
 

@@ -51,6 +51,7 @@ class LinkHealth(NamedTuple):
     heard_wave_integral: FloatArray  # (3,) [sqrt(W) s]
     heard_energy: FloatArray  # (1,) [J]
     contact_force: FloatArray  # (L, 3) that each tip pushes with, hull frame [N]
+    holding: IntArray  # (L,) by its gripper: 1 something, -1 nothing, 0 not known
     # the command under which the newest telemetry of each limb was made
     confirmed_command_ns: IntArray  # (L,) when it was given, 0 = not known
     # newest report of the surface that each limb's tip touches
@@ -126,6 +127,7 @@ _LIMB_FLOATS = (
 _LIMB_INTEGERS = (
     "confirmed_generated_ns",
     "confirmed_command_ns",
+    "holding",
     "report_number",
     "report_status",
     "report_kind",

@@ -2,7 +2,8 @@
 
 A move that must be exact is over when the robot's own tip is seen to have dwelt in the
 target: what is predicted does not count. Where prediction and robot have both come to
-rest in different places, the aim is moved by what the robot is off.
+rest in different places, the aim is moved by what the robot is off; but not further
+into what the robot is felt to push against.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = ["Arrival", "Dwell"]
 
 _STILL = 5e-3  # [m/s]
 _DWELL_S = 0.5
+_PUSHES = 0.5  # [N] of contact that is heeded
 _DOUBT_S = 1.0  # beyond the round trip, until a robot that rests elsewhere is believed
 
 
@@ -103,6 +105,10 @@ class Arrival:
         rests = seen.confirmed_speed < _STILL
         off = float(np.linalg.norm(error)) > 0.5 * self._width
         if off and rests and since_s > seen.round_trip_s + _DOUBT_S:
+            push = float(np.linalg.norm(seen.pushes))
+            if push > _PUSHES:
+                along = seen.pushes / push
+                error = error - max(0.0, float(error @ along)) * along
             self._aimed = self._aimed + error
             self._met_ns = None
             self._reacher.aim(now_ns, self._aimed, self._width)

@@ -27,9 +27,12 @@ FRAME_HZ = 60
 _SPAN_NS = NS_PER_S // 10  # over which a speed is seen
 _NOISY_SPAN_NS = NS_PER_S // 4
 _FEWEST = 4
+_PATIENCE_S = 1.0  # beyond the round trip, until a picture is held to be old
 _JITTER = 0.5e-3  # [m] of a measured tip, as of 1 mrad in each bend of a 300 mm limb
 _SIGMAS = 3.3
 _NAMES = get_args(StrategyName)
+_HOLDING = {-1: False, 0: None, 1: True}
+_NOTHING: FloatArray = np.zeros(3)
 _PREDICTED = (_NAMES.index("model-mediated"), _NAMES.index("predictive"))
 
 
@@ -54,6 +57,19 @@ class Seen(NamedTuple):
     """Of the link, as the screen tells it [s]."""
     holding: bool | None
     """Whether the gripper is seen to hold something; None: cannot be seen."""
+    followed_ns: int = 0
+    """When the command was given that the robot followed in its newest picture [ns];
+    0 = not known."""
+    pushes: FloatArray = _NOTHING
+    """(3,) force of the robot's tip on what it touches, late [N]."""
+    target: FloatArray | None = None
+    """(3,) tip target that is in force, which the hand moves [m]; None: not shown."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the robot's picture answers to commands later than the link is."""
+        late_ns = (self.round_trip_s + _PATIENCE_S) * NS_PER_S
+        return bool(self.followed_ns) and self.time_ns - self.followed_ns > late_ns
 
     @property
     def visual_delay_s(self) -> float:
@@ -167,7 +183,10 @@ class Eye:
             -state.force_hand,
             predicted,
             max(0.0, round_trip_s) if np.isfinite(round_trip_s) else 0.0,
-            _holding(health, self._limb),
+            _HOLDING[int(health.holding[self._limb])],
+            int(health.confirmed_command_ns[self._limb]),
+            health.contact_force[self._limb].copy(),
+            state.target_position[self._limb].copy(),
         )
         return self._seen
 
@@ -183,9 +202,3 @@ class Eye:
         local = tip[:3, 3] + self._ahead * tip[:3, 2]
         point: FloatArray = base[:3, :3] @ local + base[:3, 3]
         return point
-
-
-def _holding(health: LinkHealth, limb: int) -> bool | None:
-    """What is seen of the gripper; not every station can tell."""
-    held = getattr(health, "holding", None)
-    return None if held is None else bool(held[limb])

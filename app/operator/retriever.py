@@ -1,8 +1,10 @@
 """A person who fetches something: approach, align, grip, lift, carry, release.
 
-The steps are those of the task's file, whose waypoints go round edges. Where the
-gripper is seen to have closed on nothing, the person opens it and tries again from the
-step before, three times in all.
+The steps are those of the task's file, whose waypoints go round edges. What the gripper
+does is believed when the robot's picture was made after the command reached it: the
+person waits for that, however late it comes. Where it has closed on nothing, or has
+lost what it held, the person opens it, goes back the way it came to the approach, and
+tries again, three times in all.
 """
 
 import itertools
@@ -23,6 +25,9 @@ __all__ = ["RetrievingHand", "Step"]
 
 _CLOSING_S = 1.0  # from open to closed
 _SETTLING_S = 0.5  # beyond the round trip, until the gripper is believed
+_DOUBT_S = 1.5  # longer, until it is believed not to hold, or to hold on
+_LOSING_S = 0.5  # of an empty gripper on the way, until it is believed
+_BACK = 2  # steps, from where it grips to where the approach begins
 _TRIES = 3
 _LONGEST = 0.05  # [m] of a move
 _PASSING = 0.03  # [m] width of a place in between
@@ -100,8 +105,11 @@ class RetrievingHand:
         self._lay_out = lay_out
         self._steps: Sequence[Step] = ()
         self._number = 0
+        self._back_to: int | None = None  # number of a step, while on the way back
         self._grip = 0.0
         self._gripping_from: tuple[int, float] | None = None
+        self._gripped: int | None = None  # number of the step that has taken hold
+        self._empty_ns: int | None = None
         self._events: list[Event] = []
 
     @property
@@ -121,7 +129,11 @@ class RetrievingHand:
     def step(self, now_ns: int, seen: Seen) -> Act:
         """Return what it does at `now_ns` [ns]."""
         hand = self._arrival.step(now_ns, seen)
-        if not self.is_done and (self._gripping_from or self._arrival.is_there):
+        if self.is_done:
+            return Act(hand, self._grip)
+        if self._gripped is not None and self._has_lost(now_ns, seen):
+            self._try_again(now_ns, "Lost on the way")
+        elif self._gripping_from or self._arrival.is_there:
             self._work(now_ns, seen, self._steps[self._number])
         return Act(hand, self._grip)
 
@@ -132,7 +144,8 @@ class RetrievingHand:
 
     def _work(self, now_ns: int, seen: Seen, step: Step) -> None:
         """Let the gripper do what it has to here, then go on."""
-        wanted = self._grip if step.grip is None else step.grip
+        idle = step.grip is None or self._back_to is not None
+        wanted = self._grip if idle or step.grip is None else step.grip
         if self._gripping_from is None:
             if wanted == self._grip:
                 self._next(now_ns)
@@ -142,15 +155,38 @@ class RetrievingHand:
         since_s = (now_ns - begun_ns) / NS_PER_S
         share = min(1.0, since_s / _CLOSING_S)
         self._grip = begun + share * (wanted - begun)
-        if since_s < _CLOSING_S + seen.round_trip_s + _SETTLING_S:
+        settled_s = since_s - _CLOSING_S - _SETTLING_S
+        if settled_s < _shown_late_s(now_ns, seen):
+            return
+        closing = wanted > begun
+        doubted = seen.holding is not None and seen.holding is not closing
+        if doubted and settled_s < _shown_late_s(now_ns, seen) + _DOUBT_S:
             return
         self._gripping_from = None
-        if wanted > begun and seen.holding is False:
-            self._try_again(now_ns)
+        if closing and doubted:
+            self._try_again(now_ns, "Nothing held")
             return
+        self._gripped = self._number if closing else None
         self._next(now_ns)
 
+    def _has_lost(self, now_ns: int, seen: Seen) -> bool:
+        """Whether the gripper is seen to have been empty for a while."""
+        if seen.holding is not False:
+            self._empty_ns = None
+            return False
+        if self._empty_ns is None:
+            self._empty_ns = now_ns
+        # while it opens, it is meant to lose what it holds
+        opening = self._gripping_from is not None
+        return not opening and now_ns - self._empty_ns >= _LOSING_S * NS_PER_S
+
     def _next(self, now_ns: int) -> None:
+        if self._back_to is not None:
+            if self._number > self._back_to:
+                self._number -= 1
+                self._aim(now_ns)
+                return
+            self._back_to = None
         self._number += 1
         self.is_done = self._number == len(self._steps)
         if self.is_done:
@@ -158,17 +194,24 @@ class RetrievingHand:
         else:
             self._aim(now_ns)
 
-    def _try_again(self, now_ns: int) -> None:
+    def _try_again(self, now_ns: int, why: str) -> None:
         self._grip = 0.0
         if self.tries == _TRIES:
             self.is_done = True
-            text = f"Nothing held after {_TRIES} tries: given up."
+            text = f"{why} after {_TRIES} tries: given up."
             self._say(now_ns, Severity.WARNING, text)
             return
         self.tries += 1
-        self._number = max(0, self._number - 1)  # back to where it was aligned
-        text = f"Nothing held: try {self.tries} from {self.step_name!r}."
-        self._say(now_ns, Severity.INFO, text)
+        grips_at = self._number if self._gripped is None else self._gripped
+        self._gripped, self._empty_ns = None, None
+        marks = [
+            number
+            for number, step in enumerate(self._steps[:grips_at])
+            if not isinstance(step, _Between)
+        ]
+        self._back_to = marks[-_BACK] if len(marks) >= _BACK else 0
+        start = self._steps[self._back_to].name
+        self._say(now_ns, Severity.INFO, f"{why}: try {self.tries} from {start!r}.")
         self._aim(now_ns)
 
     def _aim(self, now_ns: int) -> None:
@@ -180,3 +223,10 @@ class RetrievingHand:
 
     def _say(self, now_ns: int, severity: Severity, text: str) -> None:
         self._events.append(Event(now_ns, severity, "operator", text))
+
+
+def _shown_late_s(now_ns: int, seen: Seen) -> float:
+    """How late the robot's newest picture answers to commands [s]."""
+    if not seen.followed_ns:
+        return seen.round_trip_s
+    return (now_ns - seen.followed_ns) / NS_PER_S

@@ -7,6 +7,11 @@ of duration
 
 and ends with an error of SD 0.08 e + 0.5 mm along the move and half of that on each
 axis across it (optimised submovements, Meyer 1988). W is the target's diameter.
+
+No move begins while the robot's picture is older than the link explains: in a blockage
+the robot would later cut the corners that the hand has gone round. A target that the
+limb cannot follow stops on its leash (`app.teleop.predictive`); the hand that has left
+it takes hold of it again, so that nothing has to be wound back.
 """
 
 import math
@@ -29,6 +34,7 @@ ENDPOINT_SD = 0.5e-3
 """What comes on top of it [m]."""
 
 _PEAK_OVER_MEAN = 1.875
+_LEFT = 0.01  # [m] from hand to a target that no longer follows it
 
 
 def move_duration(length: float, width: float, speed_limit: float) -> float:
@@ -118,7 +124,7 @@ class Submover:
         if self._move is not None:
             self._go_on(now_ns, self._move)
         self.patience.watch(now_ns, self._hand, seen)
-        if self._move is None and self._is_due(now_ns, seen):
+        if self._move is None and self._is_due(now_ns, seen) and not seen.is_stale:
             self._look(now_ns, seen)
         return self._hand
 
@@ -143,6 +149,9 @@ class Submover:
         self._at_target = length <= 0.5 * self._width
         if self._at_target:
             return
+        held = seen.target
+        if held is not None and float(np.linalg.norm(self._hand - held)) > _LEFT:
+            self._hand = held.copy()  # lets go and takes hold where the target stands
         end = self._hand + error + self._miss(error / length, length)
         duration_s = move_duration(length, self._width, self._speed_limit)
         self._move = _Move(now_ns, duration_s, self._hand.copy(), end)

@@ -217,6 +217,7 @@ class Bridge:
         contact: bytes = b"",
         felt: FloatArray | None = None,
         sight: ObjectSight | None = None,
+        held: int = -1,
     ) -> list[bytes]:
         """Return the telemetry frames that go now.
 
@@ -229,6 +230,8 @@ class Bridge:
             felt: (L, 3) force of each tip on what it touches, hull frame [N]; None
                 where the robot senses none.
             sight: of the objects about the robot, None = it sees none.
+            held: bit k is set while the gripper of limb k holds something; -1 where
+                the robot cannot tell.
         """
         return self._reporter.report(
             now_ns,
@@ -244,6 +247,7 @@ class Bridge:
             felt=felt,
             status=self.followed.status,
             sight=sight,
+            held=held,
         )
 
     def _meet(

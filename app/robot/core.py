@@ -6,6 +6,7 @@ Live, a process calls it on the monotonic clock; a study calls the same on a vir
 one, a whole trial from one seed.
 """
 
+import math
 import secrets
 
 import numpy as np
@@ -141,9 +142,7 @@ class RobotCore:
         self.applied = self.bridge.step(
             now_ns, measured, unsafe=self.body.unsafe, contact=contact
         )
-        if self._around is not None:
-            for limb, closure in enumerate(self.bridge.followed.closure.tolist()):
-                self._around.grip(limb, closure)
+        held = self._tell_grippers()
         stopped = self.state == RobotState.ESTOP
         if self._stopped and not stopped:
             self.body.clear_faults()
@@ -161,7 +160,19 @@ class RobotCore:
             contact=self._surfaces.contact(),
             felt=contact,
             sight=self._sight,
+            held=held,
         )
+
+    def _tell_grippers(self) -> int:
+        """Pass on the grips; which limbs hold something, -1 before any was told."""
+        around = self._around
+        if around is None:
+            return -1
+        told = False
+        for limb, closure in enumerate(self.bridge.followed.closure.tolist()):
+            around.grip(limb, closure)
+            told |= not math.isnan(closure)
+        return around.held_limbs if told else -1
 
     @property
     def true_pose(self) -> FloatArray:

@@ -136,6 +136,7 @@ class Reporter:
         felt: FloatArray | None = None,
         status: int = -1,
         sight: ObjectSight | None = None,
+        held: int = -1,
     ) -> list[bytes]:
         """Return the frames that go now.
 
@@ -156,6 +157,8 @@ class Reporter:
             status: how the robot gets on with a goal, -1 = it has none; told when it
                 has changed and now and then.
             sight: of the objects about the robot, None = it sees none.
+            held: bit k is set while the gripper of limb k holds something; -1 = not
+                known.
 
         Returns:
             None or one frame of at most the link's MTU.
@@ -188,6 +191,7 @@ class Reporter:
             signal=signal or self._felt(felt),
             status=self._due_status(status, state_changed=changed),
             seen=None if compact or sight is None else self._seen(now_ns, sight),
+            held=held,
         )
         packet = self._codec.encode(frame)
         self._pacer.sent(now_ns, limbs, len(packet))

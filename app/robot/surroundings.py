@@ -111,6 +111,11 @@ class Surroundings:
         held = int(self.data.grasp.held[limb])
         return self._names[held] if held >= 0 else ""
 
+    @property
+    def held_limbs(self) -> int:
+        """Bit k is set where the gripper of limb k holds something."""
+        return sum(1 << k for k, held in enumerate(self.data.grasp.held) if held >= 0)
+
     def in_basket(self, name: str) -> bool:
         """Whether an object's centre is inside the basket and no gripper holds it."""
         number = self._object(name)

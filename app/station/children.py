@@ -88,6 +88,7 @@ def _run_robot(session: Session, stop: StopFlag) -> None:
     """Be the robot's side, simulated or on a rig."""
     from app.config.robot import load_robot
     from app.config.scene import load_scene
+    from app.config.scene_posture import robot_in_scene
     from app.robot.rig_session import open_rig
     from app.robot.service import run_robot
 
@@ -103,8 +104,9 @@ def _run_robot(session: Session, stop: StopFlag) -> None:
                     seed=session.seed,
                 )
             ).rig
+        scene = load_scene(session.scene_name)
         run_robot(
-            robot=load_robot(session.robot),
+            robot=robot_in_scene(load_robot(session.robot), scene),
             link=load_link(session.link),
             address=session.robot_address,
             role="connect",
@@ -113,7 +115,7 @@ def _run_robot(session: Session, stop: StopFlag) -> None:
             keys=session.keys,
             stop=stop,
             body=body,
-            scene=load_scene(session.scene_name),
+            scene=scene,
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from app.clock import NS_PER_S
 from app.errors import FrameError
 from app.link.frame import Beside, GripTold, SignalTold, TelemetryFrame
 from app.link.object_section import ObjectTold
@@ -28,6 +29,7 @@ from models.numerics import FloatArray
 __all__ = ["Exchange"]
 
 _BILATERAL_HZ = 500.0
+_OVERTAKEN_NS = 10 * NS_PER_S  # older than this: the robot's clock began anew
 _MEDIATED = Strategy.MODEL_MEDIATED
 
 
@@ -57,6 +59,8 @@ class Exchange:
         self.desk = GoalDesk(self.goals, limbs, plan)
         self._reports = [allocate_report() for _ in range(limbs)]
         self._force = np.zeros((limbs, 3))
+        self._holding = np.zeros(limbs, dtype=np.int64)
+        self._held_ns = 0
         self._heard: SignalTold | None = None
         self._heard_ns = 0
         self._integral = (0.0, 0.0, 0.0)
@@ -137,6 +141,11 @@ class Exchange:
             return None
         if frame.signal is not None:
             self._hear(now_ns, frame, frame.signal)
+        late = 0 < self._held_ns - frame.generated_ns < _OVERTAKEN_NS
+        if frame.held >= 0 and not late:
+            self._held_ns = frame.generated_ns
+            for limb in range(len(self._holding)):
+                self._holding[limb] = 1 if frame.held >> limb & 1 else -1
         try:
             for told in read_contacts(frame.contact, frame.generated_ns):
                 if told.limb < len(self._reports):
@@ -180,6 +189,7 @@ class Exchange:
         """Write what is known into the health block."""
         self.side.fill(now_ns, health)
         health.contact_force[...] = self._force
+        health.holding[...] = self._holding
         told = self._heard
         health.heard_limb[0] = -1 if told is None else told.limb
         if told is not None:

@@ -14,6 +14,8 @@ from typing import Any
 from app.clock import MonotonicClock
 from app.config.link import load_link
 from app.config.robot import build_robot_model, load_robot
+from app.config.scene import load_scene
+from app.config.scene_posture import robot_in_scene
 from app.config.task import load_task
 from app.config.task_place import place_task
 from app.config.teleop import TeleopParameters
@@ -94,7 +96,8 @@ class Station:
             LinkError: an address cannot be used.
         """
         self._session = session
-        self._robot = load_robot(session.robot)
+        scene = load_scene(session.scene_name)
+        self._robot = robot_in_scene(load_robot(session.robot), scene)
         link = load_link(session.link)
         model = build_robot_model(self._robot)
         self._clock = MonotonicClock()

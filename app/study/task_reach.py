@@ -1,17 +1,20 @@
 """Whether a robot's limb can get to every place that a task asks of it."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from app.config.robot import build_robot_model
 from app.config.robot_parameters import RobotParameters
+from app.config.scene import load_scene
+from app.config.scene_posture import robot_in_scene
 from app.config.task import TaskParameters
 from app.config.task_place import PlacedTask, place_task
 from app.errors import ConfigError
 from app.study.reach import limb_model
 from models.clearance import allocate_clearance_data, limb_clearance
-from models.inverse import allocate_inverse_data, inverse_solve
+from models.inverse import allocate_inverse_data, inverse_solve, inverse_step
 from models.limb import limb_poses
 from models.numerics import FloatArray
 from models.obstacle import build_obstacle_model
@@ -20,11 +23,10 @@ __all__ = ["TaskReach", "check_task", "check_variants", "require_reach"]
 
 _NEAR = 1e-3  # [m] that count as reached
 _STEPS = 2000
-_STEPS_BETWEEN = 100
-_MET = 1e-4  # [m] at which gripper and tip's direction fit
-_TURNS = 12  # of gripper and tip's direction, until they fit
-_SHARE = 0.7
-_BETWEEN = 10  # postures from one place to the next, for the clearance
+_PERIOD_S = 4e-3  # of the inverse kinematics while a gripper is led
+_SPEED = 0.05  # [m/s] of a gripper that is led
+_SETTLING_S = 3.0  # at every place
+_LOOKS = 25  # periods from one look at the clearance to the next
 
 
 class TaskReach(NamedTuple):
@@ -46,40 +48,81 @@ class TaskReach(NamedTuple):
 
 
 def check_task(task: PlacedTask, robot: RobotParameters) -> TaskReach:
-    """Try every place, from the one before, along a straight line of the tip.
+    """Try every place, from the one before.
+
+    A tip starts at the rest posture. A gripper is led along straight lines as the
+    control loop does it, from the limp arm that hangs straight: through which postures
+    an arm comes to a place decides how it folds there.
 
     Args:
         task: laid before the robot.
         robot: the robot.
     """
-    model = build_robot_model(robot)
-    start, stop = model.limb_segment_start[task.limb : task.limb + 2]
-    coordinates = model.rest_coordinates[start:stop].copy()
-    base = model.pose_base_to_hull[task.limb]
-    data = allocate_inverse_data(model)
-    poses = np.zeros((int(stop - start) + 1, 4, 4))
-    skin = _Skin(task, robot)
-    misses: list[float] = []
-    before: FloatArray | None = None
-    for place in task.ways:
-        local = base[:3, :3].T @ (place - base[:3, 3])
-        between = 1 if before is None else _BETWEEN
-        off = np.zeros(3)
-        for k in range(1, between + 1):
-            way = local if before is None else before + k / between * (local - before)
-            target = way.copy()
-            for _ in range(_TURNS):
-                steps = _STEPS if k == between else _STEPS_BETWEEN
-                inverse_solve(model, task.limb, target, steps, data, coordinates)
-                limb_poses(model, task.limb, coordinates, poses)
-                off = way - poses[-1, :3, 3] - task.ahead * poses[-1, :3, 2]
-                target += _SHARE * off
-                if task.ahead == 0.0 or float(np.linalg.norm(off)) < _MET:
-                    break
-            skin.add(coordinates)
-        misses.append(float(np.linalg.norm(off)))
-        before = local
-    return TaskReach(task.variant, task.ways, np.array(misses), skin.least)
+    if task.parameters.scene is not None:
+        robot = robot_in_scene(robot, load_scene(task.parameters.scene))
+    arm = _Arm(task, robot)
+    lead = arm.lead if task.steps else arm.go
+    if task.steps:
+        lead(task.start)  # out of the singular posture, which takes a while
+    misses = [lead(place) for place in task.ways]
+    return TaskReach(task.variant, task.ways, np.array(misses), arm.skin.least)
+
+
+class _Arm:
+    """The limb of a task under the inverse kinematics of the control loop."""
+
+    def __init__(self, task: PlacedTask, robot: RobotParameters) -> None:
+        self._model = model = build_robot_model(robot)
+        self._limb, self._ahead = task.limb, task.ahead
+        self._base = model.pose_base_to_hull[task.limb]
+        start, stop = model.limb_segment_start[task.limb : task.limb + 2]
+        self._coordinates = model.rest_coordinates[start:stop].copy()
+        if task.steps:
+            self._coordinates[:] = 0.0
+        self._data = allocate_inverse_data(model)
+        self._poses = np.zeros((int(stop - start) + 1, 4, 4))
+        self.skin = _Skin(task, robot)
+
+    def _axis(self) -> tuple[FloatArray, FloatArray]:
+        """Tip and its direction (3,), base frame."""
+        limb_poses(self._model, self._limb, self._coordinates, self._poses)
+        return self._poses[-1, :3, 3].copy(), self._poses[-1, :3, 2].copy()
+
+    def _local(self, place: FloatArray) -> FloatArray:
+        local: FloatArray = self._base[:3, :3].T @ (place - self._base[:3, 3])
+        return local
+
+    def go(self, place: FloatArray) -> float:
+        """Bring the tip to a place (3,), hull frame; what is left [m]."""
+        target = self._local(place)
+        inverse_solve(
+            self._model, self._limb, target, _STEPS, self._data, self._coordinates
+        )
+        self.skin.add(self._coordinates)
+        return float(np.linalg.norm(target - self._axis()[0]))
+
+    def lead(self, place: FloatArray) -> float:
+        """Lead the gripper there."""
+        end = self._local(place)
+        tip, axis = self._axis()
+        begin = tip + self._ahead * axis
+        moving = math.ceil(float(np.linalg.norm(end - begin)) / (_SPEED * _PERIOD_S))
+        for k in range(1, moving + round(_SETTLING_S / _PERIOD_S) + 1):
+            wanted = begin + min(1.0, k / max(1, moving)) * (end - begin)
+            inverse_step(
+                self._model,
+                self._limb,
+                wanted - self._ahead * axis,
+                _PERIOD_S,
+                self._coordinates,
+                self._data,
+                self._coordinates,
+            )
+            _, axis = self._axis()
+            if k % _LOOKS == 0:
+                self.skin.add(self._coordinates)
+        tip, axis = self._axis()
+        return float(np.linalg.norm(end - tip - self._ahead * axis))
 
 
 class _Skin:

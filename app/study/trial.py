@@ -17,6 +17,7 @@ from app.clock import NS_PER_S, VirtualClock
 from app.config.link import LinkParameters, link_names, load_link
 from app.config.robot import build_robot_model, load_robot
 from app.config.scene import SceneParameters, load_scene
+from app.config.scene_posture import robot_in_scene
 from app.config.task import load_task
 from app.config.task_place import PlacedTask, place_task
 from app.config.teleop import TeleopParameters
@@ -141,11 +142,11 @@ class Trial:
                 f"--operator {setup.operator}: virtual time needs a scripted operator: "
                 f"{', '.join(SCRIPTED_NAMES)}."
             )
-        parameters = load_robot(setup.robot)
         link = setup.link
         settings = load_link(link) if isinstance(link, str) else link
         scene = setup.scene or setup.task_scene
         scene = load_scene(scene) if isinstance(scene, str) else scene
+        parameters = robot_in_scene(load_robot(setup.robot), scene)
         model = build_robot_model(parameters)
         seed = setup.seed
         seeds = setup.seeds or TrialSeeds.same(seed)

@@ -16,6 +16,7 @@ from app.config.scene import (
     placement_for,
     scene_names,
 )
+from app.config.scene_posture import robot_in_scene
 from app.config.scene_reach import check_reach, reached_points
 from app.config.scene_world import build_scene_world, contact_law, pose_from
 from app.errors import ConfigError
@@ -56,12 +57,32 @@ def test_every_shipped_scene_is_within_reach(scene: str, robot: str) -> None:
 def test_no_limb_at_rest_is_inside_an_obstacle_or_object(
     scene: str, robot: str
 ) -> None:
-    parameters = load_robot(robot)
+    parameters = robot_in_scene(load_robot(robot), load_scene(scene))
     model = build_robot_model(parameters)
     around = Surroundings(load_scene(scene), parameters, model)
     plant = Plant(model, PlantMismatch(noise=0.0), 0, surroundings=around)
     plant.step(Applied(model.rest_coordinates, Actuation.STIFF))
     assert not around.contact_wrench.any()
+
+
+def test_a_scene_gives_its_limb_a_posture_and_changes_nothing_else() -> None:
+    robot, scene = load_robot("silver2"), load_scene("opening")
+    folded = robot_in_scene(robot, scene)
+    assert folded.limbs[0].rest_bend_deg == scene.robots[0].rest_bend_deg
+    unfolded = {"rest_bend_deg": (65.0, 65.0, 25.0)}
+    unfolded["rest_direction_deg"] = robot.limbs[0].rest_direction_deg
+    back = folded.limbs[0].model_copy(update=unfolded)
+    assert folded.model_copy(update={"limbs": (back,)}) == robot
+    assert robot_in_scene(robot, load_scene("grasp")) is robot
+
+
+def test_a_posture_of_too_few_segments_is_refused() -> None:
+    robot, scene = load_robot("silver2"), load_scene("opening")
+    short = {"rest_bend_deg": (60.0, 60.0), "rest_direction_deg": (0.0, 180.0)}
+    placed = scene.robots[0].model_copy(update=short)
+    wrong = scene.model_copy(update={"robots": (placed,)})
+    with pytest.raises(ConfigError, match=r"rest_bend_deg.*2 values.*3 segments"):
+        robot_in_scene(robot, wrong)
 
 
 def test_a_thing_out_of_reach_is_refused_by_name() -> None:

@@ -216,6 +216,14 @@ class TestSignal:
         assert len(packet) <= least
         assert codec().decode(packet, NOW).signal is None
 
+    def test_telemetry_tells_what_grippers_hold_in_three_bytes_or_none(self):
+        plain = codec().encode(telemetry())
+        told = codec().encode(telemetry(held=0b1010))
+        assert len(told) == len(plain) + 3
+        assert codec().decode(told, NOW).held == 0b1010
+        assert codec().decode(codec().encode(telemetry(held=0)), NOW).held == 0
+        assert codec().decode(plain, NOW).held == -1
+
     def test_telemetry_tells_signal_and_status(self):
         told = telemetry(signal=SIGNAL, status=0x2ABCDEF, contact=b"rock")
         back = codec().decode(codec().encode(told), NOW)

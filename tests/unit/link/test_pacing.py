@@ -1,7 +1,9 @@
 """The pacer over a plain queue that loses nothing: the worst case for lateness."""
 
 import heapq
+import math
 
+import numpy as np
 import pytest
 
 from app.clock import NS_PER_MS, NS_PER_S
@@ -130,3 +132,16 @@ def test_both_budgets_fit_the_link(name):
     total = sum(used) if link.medium.duplex == "half" else max(used)
     use = 1.0 if link.medium.duplex == "tdd" else 0.8
     assert total <= use * link.down_bps * 1.000001
+
+
+def test_delay_that_varies_for_seconds_is_no_queue():
+    # as of acoustic-hs: 50 ms each way, for 5 s; its least is 180 ms below the mean
+    random = np.random.default_rng(3)
+    pacer, jitter, backoffs = Pacer(1, PaceBudget(31.2e3)), 0.0, []
+    kept = math.exp(-0.025 / 5.0)
+    for k in range(120 * 40):
+        jitter = kept * jitter + 0.07 * math.sqrt(1 - kept**2) * random.normal()
+        pacer.echo(k * 25 * NS_PER_MS, round((1.27 + jitter) * NS_PER_S))
+        backoffs.append(pacer.backoff)
+    assert min(backoffs) > 0.2
+    assert np.mean(backoffs) > 0.9

@@ -90,3 +90,21 @@ def test_noise_is_seen_as_rest_and_motion_is_still_seen(period_ms: int) -> None:
         speeds.append(moving.speed)
     assert np.mean(rests[10:]) > 0.95
     assert np.median(speeds[10:]) == pytest.approx(0.05, rel=0.2)
+
+
+@pytest.mark.parametrize(("told", "seen_as"), [(0, None), (1, True), (-1, False)])
+def test_what_the_gripper_holds_is_seen_as_it_was_told(
+    told: int, seen_as: bool | None
+) -> None:
+    state, health = blocks()
+    health.confirmed_generated_ns[0] = 1
+    health.holding[0] = told
+    health.confirmed_command_ns[0] = NS_PER_S
+    health.rtt_ms[0] = 1000.0
+    seen = Eye(MODEL, 0).look(2 * NS_PER_S, state, health)
+    assert seen is not None
+    assert seen.holding is seen_as
+    assert not seen.is_stale
+    late = Eye(MODEL, 0).look(3 * NS_PER_S + 100, state, health)
+    assert late is not None
+    assert late.is_stale  # more than a second beyond the round trip

@@ -189,3 +189,39 @@ def test_a_screen_that_marks_targets_is_believed_and_waited_for() -> None:
     assert np.linalg.norm(screen.robot - targets[0]) < 0.01
     act(hand, screen, 8.0, marked)
     assert len(hand.hits_ns) == 1
+
+
+def test_no_move_begins_while_the_robot_s_picture_is_old() -> None:
+    person, screen = Submover(0, SPEED, Patience(practised=True)), Screen(1.0)
+    person.take_up(0, np.zeros(3))
+    person.aim(0, np.array([0.05, 0.0, 0.0]), 0.01)
+    for frame in range(round(12.0 * FRAME_HZ)):
+        now_ns = frame * NS_PER_S // FRAME_HZ
+        # the robot has followed nothing since the start; after 4 s it has
+        followed_ns = 1 if now_ns < 4 * NS_PER_S else now_ns - NS_PER_S
+        late = now_ns > 2.1 * NS_PER_S and now_ns < 4 * NS_PER_S
+        if now_ns < NS_PER_S:
+            followed_ns = 0  # not known: as ever
+        if frame == round(2.1 * FRAME_HZ):
+            person.aim(now_ns, np.array([-0.05, 0.0, 0.0]), 0.01)
+        seen = screen.show(now_ns)._replace(followed_ns=followed_ns)
+        before = person.moves
+        screen.command(person.step(now_ns, seen))
+        if late:
+            assert person.moves == before
+    assert person.at_target
+
+
+def test_a_hand_that_has_left_its_target_takes_hold_of_it_again() -> None:
+    held = np.array([0.01, 0.0, 0.0])  # as far as the limb can follow
+    person, screen = Submover(0, SPEED, Patience(practised=True)), Screen()
+    person.take_up(0, np.zeros(3))
+    person.aim(0, np.array([0.06, 0.0, 0.0]), 0.01)
+    places = []
+    for frame in range(round(30.0 * FRAME_HZ)):
+        now_ns = frame * NS_PER_S // FRAME_HZ
+        seen = screen.show(now_ns)._replace(tip=held, speed=0.0, target=held)
+        places.append(person.step(now_ns, seen).copy())
+    assert person.moves > 5
+    # each move over the error that is seen, from the target: nothing is wound up
+    assert np.max(np.abs(places)) < 0.08

@@ -1,5 +1,6 @@
 """Persons who press, fetch and replay."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -199,3 +200,46 @@ def test_a_recorded_force_moves_the_handle_against_its_drag() -> None:
 def test_a_wrong_recording_is_explained(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         read_recording(write(tmp_path / "bad.csv", text))
+
+
+def test_what_is_lost_on_the_way_is_fetched_again() -> None:
+    hand = RetrievingHand(reacher(), lambda _: STEPS)
+    screen = Screen(holding=True)
+    hand.take_up(0, np.zeros(3))
+    names = []
+    for frame in range(60 * 60):
+        now_ns = frame * 10**9 // 60
+        screen.holding = not (hand.step_name == "carry" and hand.tries == 1)
+        screen.command(hand.step(now_ns, screen.show(now_ns)).place)
+        names.append(hand.step_name)
+    assert hand.is_done
+    assert hand.tries == 2
+    order = [name for name, before in pairwise([*names, ""]) if name != before]
+    # back the way it came: through the places of grip and align to the approach
+    assert order == [
+        *("approach", "align", "grip", "carry"),
+        *("grip", "align", "approach", "align", "grip", "carry", "release"),
+    ]
+    assert "Lost on the way: try 2 from 'approach'." in [e.text for e in hand.events()]
+
+
+def test_a_grip_is_believed_when_the_robot_has_followed_it() -> None:
+    hand = RetrievingHand(reacher(), lambda _: STEPS)
+    screen = Screen(holding=None)
+    hand.take_up(0, np.zeros(3))
+    closed_ns, frozen_ns, went_on_ns = 0, 0, 0
+    for frame in range(60 * 60):
+        now_ns = frame * 10**9 // 60
+        # a blockage of ten seconds begins as the gripper closes
+        blocked = bool(closed_ns) and now_ns < closed_ns + 10 * 10**9
+        frozen_ns = frozen_ns if blocked else now_ns
+        screen.holding = None if blocked or not closed_ns else True
+        seen = screen.show(now_ns)._replace(followed_ns=max(1, frozen_ns))
+        act = hand.step(now_ns, seen)
+        screen.command(act.place)
+        if act.grip > 0.0 and not closed_ns:
+            closed_ns = now_ns
+        if closed_ns and hand.step_name == "carry" and not went_on_ns:
+            went_on_ns = now_ns
+    assert went_on_ns - closed_ns >= 10 * 10**9
+    assert hand.tries == 1

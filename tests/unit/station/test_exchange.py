@@ -189,3 +189,16 @@ def test_a_grip_goes_once_it_was_closed(rig: Rig) -> None:
     rig.state.grip[0] = 0.0
     rig.run(100)
     assert rig.core.bridge.followed.closure[0] == pytest.approx(0.0)
+
+
+def test_what_grippers_hold_is_known_once_it_is_told(rig: Rig) -> None:
+    rig.hear()
+    assert rig.health.holding.tolist() == [0, 0, 0, 0]
+    rig.hear(held=0b0100)
+    assert rig.health.holding.tolist() == [-1, -1, 1, -1]
+    rig.hear(held=-1)  # not told in this frame: still known
+    assert rig.health.holding.tolist() == [-1, -1, 1, -1]
+    rig.hear(held=0, generated_ns=rig.now_ns - 800 * NS_PER_MS)  # overtaken
+    assert rig.health.holding[2] == 1
+    rig.hear(held=0)
+    assert rig.health.holding[2] == -1
