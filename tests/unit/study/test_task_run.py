@@ -138,7 +138,7 @@ def test_out_of_a_cavity_the_object_need_not_be_let_go() -> None:
     run = TaskRun(task, 0, 0.0)
     run.step(truth(0.0, task.start, object_place=task.object_place, held=True))
     assert run.verdict is Verdict.RUNNING
-    low = task.goal - 0.021 * task.up
+    low = task.goal - (task.goal_radius + 1e-3) * task.up
     run.step(truth(0.1, task.start, object_place=low, held=True))
     assert run.verdict is Verdict.RUNNING
     run.step(truth(0.2, task.start, object_place=task.goal, held=True))
