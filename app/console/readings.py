@@ -24,7 +24,7 @@ from models.limb import limb_poses
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["StationReadings", "tips_in_hull"]
+__all__ = ["StationReadings", "tip_in_hull", "tips_in_hull"]
 
 _STATION_SILENCE_NS = 500 * NS_PER_MS
 _LINK_SILENCE_NS = 2 * NS_PER_S
@@ -41,15 +41,17 @@ def tips_in_hull(model: RobotModel, coordinates: FloatArray) -> FloatArray:
     Returns:
         (L, 3) positions in the hull frame [m].
     """
-    limbs = model.tip_speed_limit.size
-    tips = np.empty((limbs, 3))
-    for limb in range(limbs):
-        start, stop = model.limb_segment_start[limb : limb + 2]
-        poses = np.empty((int(stop - start) + 1, 4, 4))
-        limb_poses(model, limb, coordinates[start:stop], poses)
-        base = model.pose_base_to_hull[limb]
-        tips[limb] = base[:3, :3] @ poses[-1, :3, 3] + base[:3, 3]
-    return tips
+    limbs = range(model.tip_speed_limit.size)
+    return np.stack([tip_in_hull(model, limb, coordinates) for limb in limbs])
+
+
+def tip_in_hull(model: RobotModel, limb: int, coordinates: FloatArray) -> FloatArray:
+    """Tip of one limb for the robot's (S, 3) coordinates; (3,), hull frame [m]."""
+    start, stop = model.limb_segment_start[limb : limb + 2]
+    poses = np.empty((int(stop - start) + 1, 4, 4))
+    limb_poses(model, limb, coordinates[start:stop], poses)
+    base = model.pose_base_to_hull[limb]
+    return np.asarray(base[:3, :3] @ poses[-1, :3, 3] + base[:3, 3])
 
 
 class StationReadings:

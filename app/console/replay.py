@@ -123,7 +123,7 @@ class ReplayWindow(QMainWindow):
     def show_moment(self, time_ns: int) -> None:
         """Show a moment in the picture and every panel, at once."""
         self.transport.seek(time_ns)
-        self._show_picture(self.transport.time_ns)
+        self.show_picture(self.transport.time_ns)
         for show in self._slow:
             show()
 
@@ -132,14 +132,15 @@ class ReplayWindow(QMainWindow):
         moved = time_ns != self._shown_ns
         self._idle = 0 if moved else self._idle + 1
         if moved or self.viewport.underMouse() or self._idle % _IDLE_FRAMES == 0:
-            self._show_picture(time_ns)
+            self.show_picture(time_ns)
         self.bar.refresh()
         turns = 1 if self.transport.playing else 2
         for _ in range(turns):
             self._slow[self._round % len(self._slow)]()
             self._round += 1
 
-    def _show_picture(self, time_ns: int) -> None:
+    def show_picture(self, time_ns: int) -> None:
+        """Show a moment [ns] in the picture and on the timeline; panels follow."""
         if time_ns != self._shown_ns:
             self._shown_ns = time_ns
             self.source.seek(time_ns)

@@ -3,8 +3,15 @@
 import bisect
 from collections.abc import Callable
 
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem
+from PyQt6.QtCore import QModelIndex, Qt
+from PyQt6.QtGui import QPalette
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
 
 from app.console.theme import (
     ALARM,
@@ -29,6 +36,26 @@ _LOOKS = {
 }
 
 
+class _Delegate(QStyledItemDelegate):
+    """Colours the rows; to change the items would lay out the list anew."""
+
+    def __init__(self, shades: list[str]) -> None:
+        super().__init__()
+        self._shades = shades
+        self.now = -1
+        """The newest row that has happened."""
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem | None, index: QModelIndex
+    ) -> None:
+        """Dim what is still to come."""
+        super().initStyleOption(option, index)
+        if option is not None:
+            past = index.row() <= self.now
+            shade = color(self._shades[index.row()]) if past else color(MUTED, 0.6)
+            option.palette.setColor(QPalette.ColorRole.Text, shade)
+
+
 class ReplayEvents(Panel):
     """Events and marks in their order; those still to come are dim."""
 
@@ -51,9 +78,10 @@ class ReplayEvents(Panel):
         ]
         rows.sort(key=lambda row: row[0])
         self._times = [row[0] for row in rows]
-        self._shades = [row[2] for row in rows]
         self._now = -1
+        self._paint = _Delegate([row[2] for row in rows])
         self.list = QListWidget()
+        self.list.setItemDelegate(self._paint)
         self.list.setFont(font(base_pixel_size() - 1))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
@@ -64,7 +92,6 @@ class ReplayEvents(Panel):
             at = clock_words(time_ns - timeline.start_ns)
             item = QListWidgetItem(f"{sign}  {at}  {words}")
             item.setToolTip(words)
-            item.setForeground(color(MUTED, 0.6))
             self.list.addItem(item)
         self.list.itemClicked.connect(lambda item: go(self._times[self.list.row(item)]))
         self.body.addWidget(self.list)
@@ -76,15 +103,10 @@ class ReplayEvents(Panel):
         now = bisect.bisect_right(self._times, time_ns) - 1
         if now == self._now:
             return
-        first, last = sorted((now, self._now))
-        for row in range(first + 1, last + 1):
-            item = self.list.item(row)
-            if item is not None:
-                past = row <= now
-                item.setForeground(
-                    color(self._shades[row] if past else MUTED, 1.0 if past else 0.6)
-                )
-        self._now = now
+        self._now = self._paint.now = now
+        viewport = self.list.viewport()
+        if viewport is not None:
+            viewport.update()
         item = self.list.item(max(now, 0))
         if item is not None:
             self.list.scrollToItem(item, QAbstractItemView.ScrollHint.PositionAtBottom)

@@ -6,7 +6,7 @@ import numpy as np
 
 from app.clock import NS_PER_S
 from app.console.plots import History
-from app.console.readings import tips_in_hull
+from app.console.readings import tip_in_hull
 from app.session.overview import OVERVIEW_STEP_NS, Overview
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
@@ -74,7 +74,7 @@ class TipReplay(_Replay):
         self._of_health = after - 1  # row of the health that was known; -1: none yet
         count = overview.health_ns.size
         self._tips = np.full((count, self._limbs, 3), np.nan)
-        self._known = np.zeros(count, dtype=bool)
+        self._known = np.zeros((count, self._limbs), dtype=bool)
 
     def limb_at(self, now_ns: int) -> int:
         """Return the limb that is selected at a moment."""
@@ -99,7 +99,7 @@ class TipReplay(_Replay):
         heard = told >= 0
         heard &= self._health["robot_state"][told, 0] >= 0
         if name == "model_robot":
-            gap = self._tip(rows, limb) - self._confirmed(told)[:, limb]
+            gap = self._tip(rows, limb) - self._confirmed(told, limb)
             values = np.linalg.norm(gap, axis=1)
         elif name == "force_robot":
             force = self._health["contact_force"].reshape(-1, self._limbs, 3)
@@ -123,12 +123,12 @@ class TipReplay(_Replay):
         seconds = (self._times_ns[rows] - self._times_ns[before]) / NS_PER_S
         return np.where(seconds > 0.0, way / np.maximum(seconds, 1e-9), np.nan)
 
-    def _confirmed(self, told: IntArray) -> FloatArray:
-        """(n, L, 3) confirmed tips of rows of the health, reckoned where new."""
+    def _confirmed(self, told: IntArray, limb: int) -> FloatArray:
+        """(n, 3) confirmed tips of rows of the health, reckoned where new."""
         coordinates = self._health["confirmed_coordinates"]
-        for row in np.unique(told[told >= 0]).tolist():
-            if not self._known[row]:
-                pose = coordinates[row].reshape(-1, 3).astype(float)
-                self._tips[row] = tips_in_hull(self._model, pose)
-                self._known[row] = True
-        return self._tips[told]
+        rows = np.unique(told[told >= 0])
+        for row in rows[~self._known[rows, limb]].tolist():
+            pose = coordinates[row].reshape(-1, 3).astype(float)
+            self._tips[row, limb] = tip_in_hull(self._model, limb, pose)
+            self._known[row, limb] = True
+        return np.asarray(self._tips[told, limb])

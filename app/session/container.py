@@ -134,6 +134,10 @@ class LogFile:
         """
         if self._file.closed:
             raise LogError(f"Recording {self.path} is closed; nothing more is kept.")
+        if self._full:
+            self.close()
+            self.part += 1
+            self._begin()
         channel = self._channels.get(topic)
         if channel is None:
             channel = self._open_channel(topic, schema, extra)
@@ -172,13 +176,9 @@ class LogFile:
             self._writer.flush()  # type: ignore[no-untyped-call]
             if self.overview.due:
                 self._add_overview()
-            size = self._file.tell()
+            self._full = self._file.tell() > self._part_bytes
         except OSError as error:
             raise self._failed(error) from error
-        if size > self._part_bytes:
-            self.close()
-            self.part += 1
-            self._begin()
 
     def sync(self) -> None:
         """Wait until the disk keeps what was flushed; another thread may call this.

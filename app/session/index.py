@@ -37,6 +37,7 @@ _CHUNK_INDEX = struct.Struct("<QQQQI")  # first, last, offset, length, bytes of 
 _FOOTER = struct.Struct("<QQI")
 _FOOTER_BYTES = _HEAD.size + _FOOTER.size + len(MAGIC)
 _BITS = 63
+_MAP_ENTRY_BYTES = 10  # channel and offset of its message index
 _INDEX_ENTRY_BYTES = 16  # time and offset of a message
 
 
@@ -81,6 +82,7 @@ class FileIndex:
         self.counts: dict[int, int] = {}
         self.attachments: list[Place] = []
         self._rows: list[tuple[int, int, int, int, int]] = []
+        self._bits: IntArray = np.zeros(1, dtype=np.int64)
         with open_recording(path) as file:
             summary = _read_summary(file)
             if summary is None or not self._take_summary(summary):
@@ -88,7 +90,7 @@ class FileIndex:
         table = np.asarray(self._rows, dtype=np.int64).reshape(-1, 5)
         self.first_ns, self.last_ns = table[:, 0].copy(), table[:, 1].copy()
         self.offset, self.length = table[:, 2].copy(), table[:, 3].copy()
-        self.topics: IntArray = table[:, 4].copy()
+        self.topics: IntArray = table[:, 4] | self._bits
         self._rows = []
 
     @property
@@ -163,23 +165,19 @@ class FileIndex:
 
     def _take_summary(self, summary: bytes) -> bool:
         position, end = 0, len(summary)
-        rows = self._rows
+        rows, maps = self._rows, []
         try:
             while position + _HEAD.size <= end:
                 opcode, length = _HEAD.unpack_from(summary, position)
                 position += _HEAD.size
                 if opcode == Opcode.CHUNK_INDEX:
-                    first, last, offset, size, wide = _CHUNK_INDEX.unpack_from(
-                        summary, position
-                    )
-                    bits = 0
-                    at = position + _CHUNK_INDEX.size
-                    for place in range(at, at + wide, 10):
-                        bits |= _bit(summary[place] | summary[place + 1] << 8)
-                    rows.append((first, last, offset, size, bits))
+                    *row, wide = _CHUNK_INDEX.unpack_from(summary, position)
+                    rows.append((*row, 0))
+                    maps.append((position + _CHUNK_INDEX.size, wide))
                 else:
                     self._take(opcode, summary[position : position + length])
                 position += length
+            self._bits = _bits_of_maps(summary, maps)
         except (McapError, struct.error, UnicodeDecodeError, IndexError):
             rows.clear()
             return False
@@ -272,6 +270,25 @@ class FileIndex:
                 return True
             position += length
         return not seen
+
+
+def _bits_of_maps(summary: bytes, maps: list[tuple[int, int]]) -> IntArray:
+    """Bits of the channels in the maps of chunk indexes.
+
+    Args:
+        summary: the summary.
+        maps: first byte and number of bytes of each map.
+    """
+    octets = np.frombuffer(summary, dtype=np.uint8)
+    places = np.asarray(maps, dtype=np.int64).reshape(-1, 2)
+    bits = np.zeros(len(maps), dtype=np.int64)
+    for entry in range(int(places[:, 1].max(initial=0)) // _MAP_ENTRY_BYTES):
+        first = places[:, 0] + entry * _MAP_ENTRY_BYTES
+        there = (entry + 1) * _MAP_ENTRY_BYTES <= places[:, 1]
+        low, high = octets[first[there]], octets[first[there] + 1]
+        channel = low.astype(np.int64) | high.astype(np.int64) << 8
+        bits[there] |= np.int64(1) << channel % _BITS
+    return bits
 
 
 def _bit(channel: int) -> int:

@@ -236,8 +236,9 @@ def _join(
         return np.zeros(0, dtype=np.int64), {key: np.zeros((0, 1)) for key in columns}
     times = np.concatenate([table[f"{name}_ns"] for table in filled])
     values = np.concatenate([table[name] for table in filled])
-    order = np.argsort(times, kind="stable")
-    times, values = times[order], values[order]
+    if np.any(np.diff(times) < 0):
+        order = np.argsort(times, kind="stable")
+        times, values = times[order], values[order]
     split, start = {}, 0
     for key, width in _read(filled[0][f"{name}_columns"]).items():
         split[key] = values[:, start : start + width]

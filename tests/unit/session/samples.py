@@ -13,6 +13,7 @@ from app.messages import (
     Event,
     InputMode,
     LinkHealth,
+    Mark,
     OperatorInput,
     Severity,
     Source,
@@ -84,6 +85,7 @@ PACKET = PacketRecord(
 EVENT = Event(
     START_NS + 7, Severity.ALARM, "link", "The link is cut.", {"age_ms": 812.5}
 )
+MARK = Mark(START_NS + 8, 1, "first touch", "console")
 
 
 def write_all(journal: Journal) -> None:

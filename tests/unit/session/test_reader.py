@@ -12,7 +12,7 @@ from mcap.reader import make_reader
 
 from app.errors import LogError
 from app.session.reader import open_log
-from app.session.repair import recover
+from app.session.repair import recover, verify
 from tests.unit.session import samples
 
 CHUNKS = 4
@@ -153,3 +153,6 @@ def test_all_that_was_flushed_outlives_kill_9(tmp_path: Path) -> None:
     assert not log.complete
     assert log.metadata == samples.METADATA
     assert ticks(path) == list(range(90))
+    made = recover(path)
+    assert verify(made).problems == []
+    assert ticks(made) == list(range(90))
