@@ -12,7 +12,11 @@ import numpy as np
 
 from models.environment_report import SurfaceReport, allocate_report
 from models.numerics import FloatArray, IntArray
-from models.surface_estimator_fit import FIRST_LINEAR, FIRST_LOGARITHM
+from models.surface_estimator_fit import (
+    FIRST_LOGARITHM,
+    LinearFit,
+    allocate_linear,
+)
 from models.surface_estimator_normal import NormalData, allocate_normal
 
 __all__ = [
@@ -32,6 +36,9 @@ class SurfaceEstimatorModel(NamedTuple):
     """Contact begins here, and samples count from here [N]."""
     least_speed: float = 1e-3
     """Samples count from this speed along the normal [m/s]; 0 = no gate."""
+    least_force_rate: float = 0.0
+    """Above 0: samples count from this change of the force instead [N/s], for a tip
+    whose force is known better than its place."""
     normal_hz: float = 2.0
     """Cut-off of the force's direction [Hz]."""
     samples: float = 100.0
@@ -76,11 +83,14 @@ class SurfaceEstimateData(NamedTuple):
     free: FloatArray
     """(3,) where the tip last felt next to nothing [m]."""
     facing: NormalData
-    """The surface's normal and its friction."""
-    linear: FloatArray
-    """(3,) K [N/cm], B [N s/cm], c / 0.1 [N]."""
-    linear_covariance: FloatArray
-    """(3, 3)."""
+    """The normal by the force's direction, and the friction."""
+    normal: FloatArray
+    """(3,) the surface's outward unit normal: that of `facing`, until the linear law
+    tells it better."""
+    size: FloatArray
+    """(1,) of the force in the last sample in contact [N]; below 0 before the first."""
+    linear: LinearFit
+    """Places count from `reference`."""
     logarithm: FloatArray
     """(3,) ln K, B/K [s/m], n."""
     logarithm_covariance: FloatArray
@@ -88,6 +98,8 @@ class SurfaceEstimateData(NamedTuple):
     left: FloatArray
     """(3,) mean squares [N^2]: of the force, what the linear law leaves, what the
     logarithmic one leaves."""
+    place: FloatArray
+    """(3,) of the tip from the reference [m]; scratch."""
     depth: FloatArray
     """(1,) of the tip from the reference [m]."""
     doubted: IntArray
@@ -132,11 +144,13 @@ def allocate_surface_estimate() -> SurfaceEstimateData:
         reference=np.zeros(3),
         free=np.zeros(3),
         facing=allocate_normal(),
-        linear=np.zeros(3),
-        linear_covariance=np.diag(FIRST_LINEAR),
+        normal=np.array([0.0, 0.0, 1.0]),
+        size=np.full(1, -1.0),
+        linear=allocate_linear(),
         logarithm=np.array([math.log(300.0), 0.0, 1.0]),
         logarithm_covariance=np.diag(FIRST_LOGARITHM),
         left=np.zeros(3),
+        place=np.zeros(3),
         depth=np.zeros(1),
         doubted=np.zeros(1, dtype=np.int64),
         law=np.zeros(1, dtype=np.int64),

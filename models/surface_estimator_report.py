@@ -1,12 +1,13 @@
 """When and what the robot tells of the surface that it touches.
 
 A contact's model is told after 100 samples, at most ten times a second, where stiffness
-has changed by more than 15 %, the surface has shifted by more than 1 mm, or what is
-said of it has changed. Told at once: a contact where none was expected (with the old
+has changed by more than 15 %, the surface has shifted by more than 1 mm or 15 % of the
+depth (a millimetre is all of a press of 2 N into 2000 N/m), or what is said of it has
+changed. Told at once: a contact where none was expected (with the old
 stiffness, until the new one is known), and a surface that should be there and is not.
 
 The law is Kelvin-Voigt until the exponent of the logarithmic one is surely above 1.15
-and it leaves less of the force.
+and it leaves clearly less of the force.
 Where a law says that the tip was inside while it felt nothing, it is not told: the
 samples did not tell stiffness and place apart yet. Where no law explains a contact it
 is begun anew once, for the surface may have changed; then it is told as not explained.
@@ -26,10 +27,12 @@ from models.surface_estimator_contact import (
     doubt,
     felt_depth,
     free_depth,
+    linear_inside,
+    linear_stiffness,
     observe_contact,
     touch_depth,
 )
-from models.surface_estimator_fit import LEVEL, UNIT
+from models.surface_estimator_fit import UNIT
 
 __all__ = ["estimate_surface", "unexplained_share"]
 
@@ -39,6 +42,7 @@ _CURVED = 1.15
 _CURVED_SAMPLES = 250
 _STRAIGHT = 1.1
 _CLEARLY = 0.25
+_BETTER = 0.5
 _FREE_INSIDE = 1e-3
 _EXPONENT_STEP = 0.1
 _AS_KNOWN = int(SurfaceStatus.AS_KNOWN)
@@ -114,19 +118,23 @@ def _consider(
 ) -> int:
     """Tell of the contact's model where it is news."""
     _choose_law(data)
-    stiffness = UNIT * data.linear[0]
-    damping = UNIT * max(0.0, data.linear[1])
+    stiffness = linear_stiffness(data)
+    damping = UNIT * max(0.0, data.linear.theta[3])
     exponent = 1.0
-    surface = -LEVEL * data.linear[2] / stiffness
+    inside = 0.0
+    free = 0.0
     if data.law[0] == 1:
         stiffness = math.exp(data.logarithm[0])
         damping = max(0.0, data.logarithm[1]) * stiffness
         exponent = data.logarithm[2]
-        surface = touch_depth(model, data)
+        inside = data.depth[0] - touch_depth(model, data)
+        free = free_depth(data) - touch_depth(model, data)
+    elif stiffness > 0.0:
+        inside = linear_inside(data, position)
+        free = linear_inside(data, data.free)
     share = unexplained_share(data)
-    inside = data.depth[0] - surface
     sound = _SOFTEST <= stiffness <= _STIFFEST and inside > 0.0
-    sound = sound and free_depth(data) - surface < _FREE_INSIDE
+    sound = sound and free < _FREE_INSIDE
     if sound and stiffness * inside**exponent < 2.0 * model.least_force:
         return 0
     if not sound or share > model.unexplained:
@@ -139,12 +147,14 @@ def _consider(
         report_out.confidence[0] = 1.0 - share
         return _tell(now, _NOT_EXPLAINED, data, report_out)
     told = 0.0
+    shift = 0.0
     if report_out.number[0] > 0:
         told = report_out.stiffness[0] * inside ** report_out.exponent[0]
+        shift = inside - report_depth(report_out, position)
     ratio = told / (stiffness * inside**exponent)
-    shift = _shift(position, inside, report_out)
     status = _status(model, position, inside, stiffness * inside**exponent, data)
-    news = abs(ratio - 1.0) > model.stiffness_share or abs(shift) > model.shift
+    news = abs(ratio - 1.0) > model.stiffness_share
+    news = news or abs(shift) > min(model.shift, model.stiffness_share * inside)
     news = news or abs(exponent - report_out.exponent[0]) > _EXPONENT_STEP
     if not news and status == report_out.status[0]:
         return 0
@@ -162,16 +172,11 @@ def _choose_law(data: SurfaceEstimateData) -> None:
     spread = math.sqrt(data.logarithm_covariance[2, 2] * data.left[2])
     if data.samples[0] < _CURVED_SAMPLES:
         return
-    if data.logarithm[2] - 2.0 * spread > _CURVED and data.left[2] < data.left[1]:
+    clearly = data.left[2] < _BETTER * data.left[1]
+    if data.logarithm[2] - 2.0 * spread > _CURVED and clearly:
         data.law[0] = 1
     elif data.logarithm[2] < _STRAIGHT or data.left[1] < _CLEARLY * data.left[2]:
         data.law[0] = 0
-
-
-@inner_kernel
-def _shift(position: FloatArray, inside: float, report_out: SurfaceReport) -> float:
-    """How much farther out than reported the surface is [m]."""
-    return inside - report_depth(report_out, position)
 
 
 @inner_kernel
@@ -204,8 +209,8 @@ def _place(
     """Put the reported plane where the tip is so deep in it."""
     report_out.kind[0] = PLANE
     for i in range(3):
-        report_out.normal[i] = data.facing.normal[i]
-        report_out.point[i] = position[i] + inside * data.facing.normal[i]
+        report_out.normal[i] = data.normal[i]
+        report_out.point[i] = position[i] + inside * data.normal[i]
 
 
 @inner_kernel

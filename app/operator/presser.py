@@ -1,7 +1,10 @@
 """A person who presses a surface, by the force that the hand feels.
 
 Over the pad, forward at 10 mm/s until a force is felt, then that force is brought to
-the wanted one and held. Asked which of two pads is the stiffer, the person judges
+the wanted one and held. The hand yields as a relaxed arm does: what the person intends
+moves the arm's reference, and of that way k_h / (k_h + K) is what a hand goes that
+leans on K. One that went all the way would swing on 1000 N/m, 0.15 s late as it is.
+Asked which of two pads is the stiffer, the person judges
 K = ΔF/Δx of what was felt and shown, with an error of 15 % (the Weber fraction of
 stiffness), and says so. Without any force felt 60 mm past the surface, they give up.
 """
@@ -19,12 +22,16 @@ from app.operator.arrival import Arrival
 from app.operator.draws import draw_share
 from app.operator.look import Seen
 from app.operator.performer import Act, Reacher
+from models.human_arm import GRIPS
 from models.numerics import FloatArray
 
 __all__ = ["Pad", "PressingHand"]
 
 _ADVANCE = 10e-3  # [m/s]
 _TOUCH = 0.2  # [N] that is felt as contact
+_NOTHING = 0.01  # [N]
+_ARM = GRIPS["relaxed"].stiffness
+_LEAST_WAY = 1e-4  # [m]
 _TOO_DEEP = 60e-3  # [m] past the surface
 _PATIENCE_S = 1.0  # held on after the force has been held for long enough
 _WIDTH = 20e-3  # [m] of the place over the pad
@@ -81,6 +88,7 @@ class PressingHand:
         self._phase = _Phase.GO
         self._hand: FloatArray = np.zeros(3)
         self._touched: tuple[float, FloatArray] | None = None
+        self._free: FloatArray = np.zeros(3)  # where the hand last felt nothing
         self._holder = ForceHolder(force)
         self._held_ns: int | None = None
         self._last_ns = 0
@@ -95,6 +103,11 @@ class PressingHand:
     def pressing(self) -> int | None:
         """Index of the pad that is pressed now; None between pads."""
         return self._number if self._phase is _Phase.PRESS else None
+
+    @property
+    def number(self) -> int:
+        """Index of the pad that is pressed now, or gone to, or was pressed last."""
+        return self._number
 
     @property
     def done(self) -> bool:
@@ -122,6 +135,8 @@ class PressingHand:
             return Act(self._hand.copy())
         pad = self._pads[self._number]
         felt = float(seen.force @ pad.normal)  # the reaction points out of the pad
+        if not felt > _NOTHING:
+            self._free = self._hand
         if self._phase is _Phase.ADVANCE:
             self._hand = self._hand - min(period, 0.1) * _ADVANCE * pad.normal
             if felt > _TOUCH:
@@ -129,7 +144,8 @@ class PressingHand:
                 self._touched = (felt, seen.tip.copy())
                 self._holder, self._held_ns = ForceHolder(self._force), None
         else:
-            self._hand = self._hand - self._holder.step(now_ns, felt) * pad.normal
+            way = self._holder.step(now_ns, felt) * self._share(pad, felt)
+            self._hand = self._hand - way * pad.normal
             self._keep(now_ns, seen, pad, felt)
         if float((pad.place - self._hand) @ pad.normal) > _TOO_DEEP:
             self._give_up(now_ns, felt)
@@ -158,6 +174,11 @@ class PressingHand:
                 listed = ", ".join(f"{value:.0f}" for value in self.stiffness)
                 text = f"Pad {self.answer + 1} is the stiffer: {listed} N/m."
                 self._say(now_ns, Severity.INFO, text)
+
+    def _share(self, pad: Pad, felt: float) -> float:
+        """Part of the reference's way that the hand goes along."""
+        way = max(float((self._free - self._hand) @ pad.normal), _LEAST_WAY)
+        return _ARM / (_ARM + max(felt, 0.0) / way)
 
     def _keep(self, now_ns: int, seen: Seen, pad: Pad, felt: float) -> None:
         """Go on once the force has been held, as the hand feels it."""

@@ -127,6 +127,22 @@ class ContactSense:
             self.valid[read] = 1
         return self.force
 
+    def pose_with_force(self, measured: FloatArray) -> FloatArray:
+        """Return the pose that is as late as the force of each limb.
+
+        Args:
+            measured: (S, 3) that `step` was given last [rad, rad, m].
+
+        Returns:
+            (S, 3): low-passed where the force is an estimate from that.
+        """
+        pose = measured if self._pose is None else self._pose.copy()
+        starts = self._model.limb_segment_start
+        for limb in np.flatnonzero(self.has_sensor):
+            rows = slice(int(starts[limb]), int(starts[limb + 1]))
+            pose[rows] = measured[rows]
+        return pose
+
     def _sensor_noise(self) -> FloatArray:
         row = self._drawn % _NOISE_ROWS
         if row == 0:

@@ -101,7 +101,7 @@ class RobotCore:
         self._sense = ContactSense(
             robot, self.model, seed, noise=mismatch.noise, period_s=period_s
         )
-        self._surfaces = SurfaceSense(self.model, period_s)
+        self._surfaces = SurfaceSense(self.model, self._sense.has_sensor, period_s)
         self._contact: FloatArray | None = None
         self._until_sense = 0
         self.bridge.followed.goals.senses = self._plant is not None
@@ -205,7 +205,8 @@ class RobotCore:
             self._until_sense = _SENSE_STEPS
             tips = None if self._around is None else self._around.tip_force
             force = self._sense.step(measured, tension, tips)
-            self._surfaces.step(now_ns, measured, force)
+            pose = self._sense.pose_with_force(measured)
+            self._surfaces.step(now_ns, pose, force)
             self._contact = -force
         return self._contact
 

@@ -125,7 +125,7 @@ class Followed:
         """
         applied = self._approach.applied
         np.copyto(self._measured, np.where(np.isfinite(measured), measured, applied))
-        self.pressing.step(now_ns, period, patience_ns, contact)
+        self.pressing.step(now_ns, period, patience_ns, contact, applied, measured)
         rows = self.goals.step(period, measured, contact)
         if rows is not None:
             self._aim(now_ns, self.goals.limb, rows)

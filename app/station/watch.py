@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from app.control.arming import ARM_REFUSAL_TEXT
 from app.messages import Event, Severity, Source, StationMode, StationState
+from models.environment_report import SurfaceStatus
 
 __all__ = ["StateWatch"]
 
@@ -12,6 +13,13 @@ _SOURCE_WORDS = {
     Source.CONSOLE: "the console",
     Source.SCRIPT: "the scripted operator",
     Source.HAPTIC: "the haptic device",
+}
+_SURFACE_WORDS = {
+    SurfaceStatus.MOVED: "The surface at the {} has moved. Touch it anew, slowly.",
+    SurfaceStatus.CHANGED: "The surface at the {} is softer or stiffer than it was.",
+    SurfaceStatus.GONE: "The surface at the {} is gone. Back off and touch it anew.",
+    SurfaceStatus.NOT_EXPLAINED: "No model explains what the {} feels. Trust the "
+    "robot's force alone.",
 }
 
 
@@ -25,6 +33,8 @@ class StateWatch:
         self._epoch = 0
         self._active = -1
         self._faults = [0] * len(limb_names)
+        self._surfaces = [0] * len(limb_names)
+        self._unexplained = [0] * len(limb_names)
 
     def step(self, state: StationState) -> list[Event]:
         """Compare with the last state.
@@ -74,9 +84,26 @@ class StateWatch:
                     "was frozen.",
                 )
         self._faults = faults
+        self._say_surfaces(say, state)
         self._mode, self._refusal, self._active = mode, refusal, active
         self._epoch = int(state.arm_epoch[0])
         return events
+
+    def _say_surfaces(
+        self, say: Callable[[Severity, str], None], state: StationState
+    ) -> None:
+        """Say where the models of surfaces and robot came to be wrong."""
+        for limb, name in enumerate(self._names):
+            status = int(state.surface_status[limb])
+            words = _SURFACE_WORDS.get(SurfaceStatus(status))
+            if words and status != self._surfaces[limb]:
+                say(Severity.WARNING, words.format(name))
+            self._surfaces[limb] = status
+            wrong = int(state.unexplained[limb])
+            if wrong and not self._unexplained[limb]:
+                text = f"The local model does not explain where the {name} is."
+                say(Severity.WARNING, text)
+            self._unexplained[limb] = wrong
 
     def _say_released(
         self, say: Callable[[Severity, str], None], state: StationState

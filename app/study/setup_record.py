@@ -37,10 +37,10 @@ def record_setup(setup: TrialSetup) -> tuple[dict[str, str], dict[str, bytes]]:
     Raises:
         ConfigError: robot, link, scene or task cannot be found.
     """
-    link, scene = setup.link, setup.scene or setup.task_scene
+    robot, link, scene = setup.robot, setup.link, setup.scene or setup.task_scene
     files: dict[str, bytes] = {}
     assets = {
-        "robots": setup.robot,
+        "robots": robot,
         "links": link,
         "scenes": scene,
         "tasks": setup.task,
@@ -70,7 +70,7 @@ def record_setup(setup: TrialSetup) -> tuple[dict[str, str], dict[str, bytes]]:
         indent=1,
     ).encode()
     facts = versions() | {
-        "robot": setup.robot,
+        "robot": robot if isinstance(robot, str) else robot.name,
         "link": resolved_link.name if not isinstance(link, str) else link,
         "operator": setup.operator,
         "scene": str(scene) if isinstance(scene, str) else "its own",

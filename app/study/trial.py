@@ -15,7 +15,7 @@ import numpy as np
 
 from app.clock import NS_PER_S, VirtualClock
 from app.config.link import LinkParameters, link_names, load_link
-from app.config.robot import build_robot_model, load_robot
+from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.config.scene import SceneParameters, load_scene
 from app.config.scene_posture import robot_in_scene
 from app.config.task import load_task
@@ -79,7 +79,7 @@ class TrialSetup:
     """What is driven, by whom, over what, and how.
 
     Attributes:
-        robot: shipped name or path.
+        robot: shipped name or path, or a robot's parameters.
         link: shipped name or path, or a link's parameters.
         operator: a scripted operator (`app.operator.scripted`).
         scene: what stands around the robot: shipped name or path, or its parameters;
@@ -94,7 +94,7 @@ class TrialSetup:
         deadband: Weber fraction below which a change is not sent; 0 = all is sent.
     """
 
-    robot: str = "ursula"
+    robot: str | RobotParameters = "ursula"
     link: str | LinkParameters = "ideal"
     operator: str = "circle"
     scene: str | SceneParameters | None = None
@@ -146,7 +146,10 @@ class Trial:
         settings = load_link(link) if isinstance(link, str) else link
         scene = setup.scene or setup.task_scene
         scene = load_scene(scene) if isinstance(scene, str) else scene
-        parameters = robot_in_scene(load_robot(setup.robot), scene)
+        robot = setup.robot
+        parameters = robot_in_scene(
+            load_robot(robot) if isinstance(robot, str) else robot, scene
+        )
         model = build_robot_model(parameters)
         seed = setup.seed
         seeds = setup.seeds or TrialSeeds.same(seed)

@@ -9,7 +9,14 @@ from models.surface_estimator import (
     allocate_surface_estimate,
     build_surface_estimator,
 )
-from models.surface_estimator_fit import LEVEL, UNIT, fit_linear, fit_logarithm
+from models.surface_estimator_fit import (
+    LEVEL,
+    UNIT,
+    allocate_linear,
+    fit_linear,
+    fit_logarithm,
+    forget_linear,
+)
 from models.surface_estimator_report import estimate_surface
 
 PERIOD = 1e-3
@@ -90,14 +97,19 @@ def law(tip):
     return [getattr(tip.report, name)[0] for name in ("stiffness", "exponent")]
 
 
+UP = np.array([0.0, 0.0, 1.0])
+
+
 def test_the_linear_fit_recovers_the_law_of_clean_samples():
-    theta, covariance = np.zeros(3), 1e4 * np.eye(3)
+    fit = allocate_linear()
     rng = np.random.default_rng(3)
     for _ in range(300):
         depth, rate = 2e-3 * rng.random(), 0.1 * rng.standard_normal()
         force = 2000.0 * depth + 5.0 * rate + 1.0
-        fit_linear(0.998, depth, rate, force, theta, covariance)
-    assert theta * (UNIT, UNIT, LEVEL) == pytest.approx([2000.0, 5.0, 1.0], rel=1e-3)
+        fit_linear(0.998, UP, -depth * UP, rate, force, fit)
+    assert fit.theta[2:] * (UNIT, UNIT, LEVEL) == pytest.approx(
+        [-2000.0, 5.0, 1.0], rel=1e-3
+    )
 
 
 def test_in_metres_the_same_start_would_hardly_learn_from_one_press():
@@ -105,14 +117,38 @@ def test_in_metres_the_same_start_would_hardly_learn_from_one_press():
     depths = 1.8e-3 * np.linspace(0.1, 1.0, 140)
     believed = []
     for scale in (UNIT, 1.0):
-        theta, covariance = np.zeros(3), 1e4 * np.eye(3)
+        fit = allocate_linear()
         for depth in depths:
-            force = 2000.0 * depth
             shown = depth * scale / UNIT
-            fit_linear(0.998, shown, 0.0, force, theta, covariance)
-        believed.append(theta[0] * scale)
+            fit_linear(0.998, UP, -shown * UP, 0.0, 2000.0 * depth, fit)
+        believed.append(-fit.theta[2] * scale)
     assert believed[0] == pytest.approx(2000.0, rel=0.02)
     assert believed[1] < 0.8 * 2000.0
+
+
+def test_the_gradient_tells_the_normal_that_friction_leans():
+    """Pressed at the angle of friction, and sliding all the time one way."""
+    fit = allocate_linear()
+    leaning = np.array([0.3, 0.0, 1.0]) / np.hypot(0.3, 1.0)
+    forget_linear(leaning, fit)
+    rng = np.random.default_rng(5)
+    for k in range(1000):
+        depth = 5e-4 * (1.0 + np.sin(0.02 * k))
+        place = np.array([-2e-5 * k, 0.0, -depth]) + 1e-4 * rng.standard_normal(3)
+        fit_linear(0.999, leaning, place, 0.0, 2000.0 * depth, fit)
+    normal = -fit.theta[:3] / np.linalg.norm(fit.theta[:3])
+    assert np.degrees(np.arccos(normal[2])) < 2.0
+    assert np.linalg.norm(fit.theta[:3]) * UNIT == pytest.approx(2000.0, rel=0.15)
+
+
+def test_across_the_normal_nothing_is_forgotten_beyond_what_was_known_at_first():
+    fit = allocate_linear()
+    first = np.diag(fit.covariance)[:2].copy()
+    for k in range(20_000):
+        depth = 1e-3 * (1.0 + np.sin(0.05 * k))
+        fit_linear(0.998, UP, -depth * UP, 0.0, 300.0 * depth, fit)
+    assert np.diag(fit.covariance)[:2] == pytest.approx(first)
+    assert np.linalg.eigvalsh(fit.covariance).min() > -1e-6
 
 
 def test_the_logarithmic_fit_recovers_hunt_and_crossley():
@@ -127,11 +163,11 @@ def test_the_logarithmic_fit_recovers_hunt_and_crossley():
 
 
 def test_a_long_hold_does_not_wind_the_covariance_up():
-    theta, covariance = np.zeros(3), 1e4 * np.eye(3)
+    fit = allocate_linear()
     for _ in range(60_000):
-        fit_linear(0.998, 1e-3, 0.0, 2.0, theta, covariance)
-    assert np.trace(covariance) <= 1e6 * (1.0 + 1e-9)
-    assert np.isfinite(theta).all()
+        fit_linear(0.998, UP, -1e-3 * UP, 0.0, 2.0, fit)
+    assert np.trace(fit.covariance) <= 1e6 * (1.0 + 1e-9)
+    assert np.isfinite(fit.theta).all()
 
 
 @pytest.mark.parametrize("stiffness", [100.0, 300.0, 1000.0, 2000.0])
@@ -241,6 +277,19 @@ def test_reports_come_ten_times_a_second_at_most():
             times.append(tick)
     assert len(times) > 10
     assert min(np.diff(times)) >= 100
+
+
+@pytest.mark.parametrize("stiffness", [150.0, 2000.0])
+def test_a_tip_that_slides_as_it_presses_is_not_believed_deeper(stiffness):
+    """Friction of 0.3 leans the force by 17 degrees, and the slide is long."""
+    gates = SurfaceEstimatorModel(least_force_rate=0.3)
+    tip = Tip(stiffness, friction=0.3, wall=0.02, noise=0.01, model=gates)
+    for across in (0.005, 0.02):
+        tip.press(4.0 / stiffness, across=across)
+    tilt = np.degrees(np.arccos(tip.report.normal[2]))
+    assert tip.report.stiffness[0] == pytest.approx(stiffness, rel=0.15)
+    assert tilt < 3.0
+    assert set(tip.told) == {SurfaceStatus.AS_KNOWN}
 
 
 @pytest.mark.parametrize(

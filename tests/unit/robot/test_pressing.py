@@ -34,7 +34,8 @@ def felt(newton: float) -> np.ndarray:
 
 def run(pressing: Pressing, start_ns: int, ticks: int, force: np.ndarray | None) -> int:
     for tick in range(ticks):
-        pressing.step(start_ns + tick * PERIOD_NS, 1e-3, PATIENCE_NS, force)
+        now_ns = start_ns + tick * PERIOD_NS
+        pressing.step(now_ns, 1e-3, PATIENCE_NS, force, POSE, POSE)
     return start_ns + ticks * PERIOD_NS
 
 
@@ -64,7 +65,8 @@ def test_a_soft_limb_pushes_as_hard_as_the_hand(
         last = deep
         pushed = max(0.0, stiffness * deep + 2.0 * speed) if deep > 0.0 else 0.0
         plant.push(LIMB, np.zeros(3), -pushed * AXIS)
-        pressing.step(now_ns, 1e-3, PATIENCE_NS, felt(pushed))
+        pose = plant.coordinates
+        pressing.step(now_ns, 1e-3, PATIENCE_NS, felt(pushed), POSE, pose)
         plant.step(Applied(pressing.pressed(POSE), Actuation.STIFF))
     assert pushed == pytest.approx(newton, rel=0.03)
 
@@ -78,6 +80,22 @@ def test_what_is_not_felt_is_not_chased() -> None:
     assert pressing.pressed(POSE) is POSE
 
 
+def test_a_limb_that_stops_short_of_its_posture_goes_on_to_it_and_no_further() -> None:
+    """The tip stays 4 mm behind what it is told; nothing is there to be felt."""
+    pressing, now_ns, short = Pressing(MODEL), 0, np.array([0.0, 0.0, -0.002])
+    for _ in range(4000):
+        pressing.tell(now_ns, told(2.0))
+        pose = pressing.pressed(POSE).copy()
+        pose[ROWS] += short
+        pressing.step(now_ns, 1e-3, PATIENCE_NS, felt(0.0), POSE, pose)
+        now_ns += PERIOD_NS
+    assert pressing.push_m == pytest.approx(0.004, abs=2e-4)
+    pressing.step(
+        now_ns, 1e-3, PATIENCE_NS, felt(0.0), POSE, np.full_like(POSE, np.nan)
+    )
+    assert np.isfinite(pressing.push_m)
+
+
 def test_the_push_is_bounded_in_size_and_speed() -> None:
     pressing = Pressing(MODEL)
     now_ns, pushes = 0, []
@@ -85,7 +103,7 @@ def test_the_push_is_bounded_in_size_and_speed() -> None:
         pressing.tell(now_ns, told(1e6))
         now_ns = run(pressing, now_ns, 1, felt(0.2))
         pushes.append(pressing.push_m)
-    assert pushes[-1] == pytest.approx(0.03)
+    assert pushes[-1] == pytest.approx(0.06)
     assert np.diff(pushes).max() <= 0.02e-3 * (1.0 + 1e-9)
     bend = np.hypot(*pressing.pressed(POSE)[:, :2].T)
     assert (bend <= MODEL.bend_limit + 1e-9).all()
