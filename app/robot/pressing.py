@@ -34,7 +34,7 @@ __all__ = ["Pressing"]
 
 _GAIN = 0.015  # m/(N s)
 _MOST_SHARE = 0.03  # m/N, of c
-_HELD, _LEARN_S = 0.15, 0.5  # share of the force within which c is learned, and how fast
+_HELD, _LEARN_S = 0.15, 0.5  # share of the force within which c is learned
 _REACHED_M = 1e-3  # e waits until the push is so near to what is wanted
 _SPEED, _BACK = 0.020, 0.050  # m/s
 _SEEK_SPEED, _SEEK_S = 0.010, 0.5  # m/s at most, and the time constant
