@@ -25,7 +25,7 @@ def mark(
 
       limblink mark --session 3fa9c1 "light went out"
 
-    In the console F9 marks, and SHIFT+F9 asks for a note.
+    In the console N marks, and CTRL+N asks for a note.
     """
     from app.clock import MonotonicClock
     from app.station.marks import leave_mark

@@ -42,6 +42,7 @@ WINDOW_KEYS = (
     ("F8", "strategy: how hand and tip are joined"),
     ("F9", "goals panel, or the plots"),
     ("F10  F11", "send the goal; stop it, the limb is yours again"),
+    ("N", "mark this moment in the recording; CTRL+N: with a note"),
     ("F6", "keys drive the limb / reach the panels"),
 )
 

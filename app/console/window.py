@@ -34,6 +34,7 @@ from app.console.inputs import InputsPanel
 from app.console.limbs import LimbsPanel
 from app.console.link import LinkPanel
 from app.console.loop import LoopPanel
+from app.console.marker import Marker
 from app.console.notice import Notice, choose_notice
 from app.console.processes import ProcessesPanel, SupervisorLike
 from app.console.readings import StationReadings
@@ -129,7 +130,9 @@ class ConsoleWindow(QMainWindow):
         self._lower.addWidget(self.tip)
         self._lower.addWidget(self.goals)
         self.viewport.marked = self.goals.mark_at
+        self.marker = Marker(session, self.viewport)
         self.viewport.keys_also = {
+            "N": self.marker.mark,
             "M": self.goals.mark.click,
             "T": self.goals.mark_tip,
             "B": self.goals.assist.button.click,
@@ -365,6 +368,8 @@ class ConsoleWindow(QMainWindow):
             Qt.Key.Key_F10: self.goals.ask,
             Qt.Key.Key_F11: self.goals.ask_stop,
         }
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            acts[Qt.Key.Key_N] = self.marker.ask
         if key not in acts or event.modifiers() & Qt.KeyboardModifier.AltModifier:
             return False
         if not event.isAutoRepeat():
