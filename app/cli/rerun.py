@@ -11,9 +11,17 @@ from app.cli.writable import check_writable
 from app.errors import ConfigError, LogError
 
 if TYPE_CHECKING:
+    from app.study.recorded_session import RecordedSession
     from app.study.rerun import Rerun
 
 __all__ = ["rerun"]
+
+_LIVE = (
+    "A live recording: given the operators' samples, the frames that came and when, "
+    "its control loop and link thread are redone. Robot and channel ran on clocks of "
+    "their own and are not. With a change, such as --seed or --link, all of it is "
+    "driven in virtual time."
+)
 
 
 @application.command()
@@ -100,6 +108,9 @@ def rerun(
                 "--scene, --robot-mismatch or --seed."
             )
         warm_up(err)
+        if not (session.virtual or changes.any or log is not None):
+            _redo_station(session, as_json=as_json)
+            return
         with err.status("reading") as status:
             result = drive_again(
                 session,
@@ -116,6 +127,39 @@ def rerun(
     else:
         _tell(result, log, report)
     if result.comparison is not None and not result.comparison.same:
+        raise typer.Exit(1)
+
+
+def _redo_station(session: "RecordedSession", *, as_json: bool) -> None:
+    """Redo what can be exact of a live recording, and say what cannot."""
+    from app.study.station_rerun import rerun_station
+
+    with err.status("reading") as status:
+        found = rerun_station(
+            session, lambda share: status.update(f"redoing: {100.0 * share:.0f} %")
+        )
+    if as_json:
+        import json
+
+        told = {k: v for k, v in vars(found).items() if k != "first"}
+        told["first_difference"] = None if found.first is None else vars(found.first)
+        typer.echo(json.dumps({"clock": "live", "same": found.same} | told))
+    else:
+        counts = (
+            f"{found.ticks} states, {found.frames} frames to the robot and "
+            f"{found.healths} records of the link's health"
+        )
+        full = ", the states in all 64 bits" if found.full_states else ""
+        verdict = f"The station's side came out the same, bit for bit: {counts}{full}."
+        if found.first is not None:
+            verdict = f"NOT the same. First difference: {found.first}."
+            verdict += f" Compared: {counts}."
+        elif not found.same:
+            verdict = f"The same as far as it could be redone: {counts}."
+        unknown = f"Not redone to the end: {found.unknown}." if found.unknown else ""
+        for line in filter(None, (verdict, unknown, _LIVE)):
+            out.print(line, highlight=False, soft_wrap=True)
+    if not found.same:
         raise typer.Exit(1)
 
 

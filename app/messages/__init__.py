@@ -18,6 +18,7 @@ from app.messages.marks import Mark
 from app.messages.modes import RobotFault, RobotState, StationMode
 from app.messages.shapes import Shapes
 from app.messages.state import StationState, state_shapes
+from app.messages.turns import LinkTurn, TurnKind
 from app.messages.wishes import (
     GOAL_POINTS,
     GOAL_WISH_SHAPES,
@@ -45,6 +46,7 @@ __all__ = [
     "InputBlock",
     "InputMode",
     "LinkHealth",
+    "LinkTurn",
     "LinkWish",
     "Mark",
     "OperatorInput",
@@ -56,6 +58,7 @@ __all__ = [
     "StationMode",
     "StationState",
     "TeleopWish",
+    "TurnKind",
     "health_shapes",
     "pack_event",
     "state_shapes",

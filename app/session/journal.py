@@ -11,6 +11,7 @@ from app.messages import (
     Event,
     GoalWish,
     LinkHealth,
+    LinkTurn,
     LinkWish,
     Mark,
     OperatorInput,
@@ -97,3 +98,6 @@ class Journal(Protocol):
 
     def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish | GoalWish) -> None:
         """Keep what a person wants otherwise from now on."""
+
+    def write_turns(self, turns: Sequence[LinkTurn]) -> None:
+        """Keep what a live link thread did, in that order."""

@@ -21,6 +21,7 @@ to a live process, off its control path. `app.session.container` is the file its
 | /event, /mark           | Event, Mark    | when it happens                       |
 | /statistics             | LoopStatistics | each second                           |
 | /wish/teleop, ...       | TeleopWish, ...| when a person wants it otherwise      |
+| /turn                   | LinkTurns      | what a live link thread did, 10 Hz    |
 | /simulation             | Simulation     | every sample of a simulated case      |
 """
 
@@ -42,6 +43,7 @@ from app.messages import (
     Event,
     GoalWish,
     LinkHealth,
+    LinkTurn,
     LinkWish,
     Mark,
     OperatorInput,
@@ -353,6 +355,20 @@ class Recorder:
         topic = f"/wish/{name.removesuffix('Wish').lower()}"
         data = message.SerializeToString(deterministic=True)
         self._log.add(topic, SCHEMAS[name], extra, time_ns, data)
+
+    def write_turns(self, turns: Sequence[LinkTurn]) -> None:
+        """Keep what a live link thread did, in that order."""
+        if not turns:
+            return
+        message = SCHEMAS["LinkTurns"].message(
+            time_ns=turns[-1].time_ns,
+            kinds=[int(turn.kind) for turn in turns],
+            times_ns=[turn.time_ns for turn in turns],
+            states_ns=[turn.state_ns for turn in turns],
+            made=[turn.made for turn in turns],
+            went=[turn.went for turn in turns],
+        )
+        self._write("/turn", "LinkTurns", turns[-1].time_ns, message)
 
     def write_simulation(
         self, time_ns: int, fields: Mapping[str, FloatArray], names: Mapping[str, str]

@@ -231,6 +231,14 @@ SCHEMAS: dict[str, Schema] = {
         "TeleopWish": _kinds_of_shapes(TELEOP_WISH_SHAPES, _REAL, _REALS),
         "GoalWish": _kinds_of_shapes(GOAL_WISH_SHAPES, _REAL, _REALS),
         "LinkWish": _kinds_of_shapes(LINK_WISH_SHAPES, _REAL, _REALS),
+        "LinkTurns": {
+            "time_ns": _INT,
+            "kinds": _INTS,
+            "times_ns": _INTS,
+            "states_ns": _INTS,
+            "made": _INTS,
+            "went": _INTS,
+        },
         "Contact": _of_state("selected_limb", "force_hand", "surface_"),
         "Energy": _of_state("selected_limb", "port_", "injected_", "sent_energy"),
         "Setpoint": {

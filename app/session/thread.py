@@ -16,6 +16,7 @@ from app.messages import (
     Event,
     GoalWish,
     LinkHealth,
+    LinkTurn,
     LinkWish,
     Mark,
     OperatorInput,
@@ -186,6 +187,11 @@ class RecorderThread:
     def write_wish(self, time_ns: int, wish: TeleopWish | LinkWish | GoalWish) -> None:
         """Keep what a person wants otherwise from now on; the arrays are copied."""
         self._put(self._recorder.write_wish, time_ns, copy.deepcopy(wish))
+
+    def write_turns(self, turns: Sequence[LinkTurn]) -> None:
+        """Keep what a live link thread did, in that order."""
+        if self.detail is Detail.ALL:
+            self._put(self._recorder.write_turns, tuple(turns), detail=True)
 
     def write_statistics(self, time_ns: int, statistics: StatisticsLike) -> None:
         """Keep the loop's statistics so far; the arrays are copied."""

@@ -18,7 +18,14 @@ from app.link.endpoint import Endpoint, load_keys
 from app.link.packets import Direction
 from app.link.settings import LinkOverrides
 from app.link.station_side import StationSide
-from app.messages import LINK_OVERRIDES, Event, LinkWish, Severity
+from app.messages import (
+    LINK_OVERRIDES,
+    Event,
+    LinkTurn,
+    LinkWish,
+    Severity,
+    TurnKind,
+)
 from app.session import RecorderThread
 from app.station.exchange import Exchange
 from app.station.operators import EventSink
@@ -92,6 +99,7 @@ class LinkWorker:
         self._asked_ns = 0
         self._health_due_ns = 0
         self._journal_due_ns = 0
+        self._turns: list[LinkTurn] = []
         self._endpoint: Endpoint | None = None
         self._control: Endpoint | None = None
 
@@ -147,9 +155,22 @@ class LinkWorker:
                     "Restart the station.",
                 )
             )
+        finally:
+            self._keep_turns()
+
+    def _note(self, turn: LinkTurn) -> None:
+        """Remember what is done, for whoever drives the recording again."""
+        if self._journal is not None:
+            self._turns.append(turn)
+
+    def _keep_turns(self) -> None:
+        if self._journal is not None:
+            self._journal.write_turns(self._turns)
+            self._turns = []
 
     def _take(self, received_ns: int, packet: bytes) -> None:
         self._summary.add_heard(len(packet))
+        self._note(LinkTurn(TurnKind.RECEIVE, received_ns))
         frame = self._exchange.receive(received_ns, packet)
         sent_ns = 0
         if frame is not None:
@@ -176,11 +197,10 @@ class LinkWorker:
         for wish in self._exchange.desk.look(now_ns, self._blocks):
             if self._journal is not None:
                 self._journal.write_wish(now_ns, wish)
-        sent = [
-            packet
-            for packet in self._exchange.send(now_ns, state)
-            if endpoint.send(packet)
-        ]
+        made = self._exchange.send(now_ns, state)
+        sent = [packet for packet in made if endpoint.send(packet)]
+        state_ns = int(state.time_ns[0])
+        self._note(LinkTurn(TurnKind.SEND, now_ns, state_ns, len(made), len(sent)))
         for packet in sent:
             self._summary.add_sent(len(packet))
             if self._journal is not None:
@@ -200,6 +220,7 @@ class LinkWorker:
                 continue
             self._confirmed = status.revision
             self._side.status(now_ns, status)
+            self._note(LinkTurn(TurnKind.STATUS, now_ns))
             if self._journal is not None:
                 self._journal.write_link(now_ns, status)
             for record in status.records:
@@ -222,6 +243,7 @@ class LinkWorker:
             return
         self._health_due_ns = now_ns + _HEALTH_EVERY_NS
         health = self._blocks.health
+        self._note(LinkTurn(TurnKind.TELL, now_ns))
         self._exchange.fill(now_ns, health.local)
         health.publish()
         for event in self._exchange.events():
@@ -229,6 +251,7 @@ class LinkWorker:
         if now_ns >= self._journal_due_ns:
             self._journal_due_ns = now_ns + _JOURNAL_HEALTH_EVERY_NS
             self._summary.add_health(health.local)
+            self._keep_turns()
             if self._journal is not None:
                 self._journal.write_clock(now_ns, self._side.clock)
                 with contextlib.suppress(ValueError):

@@ -22,7 +22,14 @@ from app.config.teleop import TeleopParameters
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
-from app.messages import Event, Severity, Source, pack_event
+from app.messages import (
+    Event,
+    LinkWish,
+    Severity,
+    Source,
+    TeleopWish,
+    pack_event,
+)
 from app.operator.haptic.seat import HapticSeat
 from app.operator.virtual_gamepad import VirtualGamepad
 from app.real_time import prefer_real_time
@@ -109,6 +116,7 @@ class Station:
         self.summary = DriveSummary(model, self._clock.now_ns())
         self._waiting: list[Event] = []
         self._told_failure = ""
+        self._wishes: dict[type, int] = {}  # revisions that are recorded
         self._recorder = self._open_recorder(model_words=self.blocks)
         self._watch = StateWatch([limb.name for limb in self._robot.limbs])
         task = None
@@ -211,6 +219,7 @@ class Station:
                 self.say(event)
         if round_number % _MARKS_EVERY == 0:
             self._take_marks()
+        self._keep_wishes()
         if round_number == _STATISTICS_EVERY:
             self._say_what_is_missing()
         if round_number % _STATISTICS_EVERY == 0 and self._recorder is not None:
@@ -226,6 +235,22 @@ class Station:
             self.say(Event(mark.time_ns, Severity.INFO, "operator", words))
             if self._recorder is not None:
                 self._recorder.write_mark(mark)
+
+    def _keep_wishes(self) -> None:
+        """Record what the console wants otherwise, once for every revision."""
+        if self._recorder is None:
+            return
+        teleop, link = self.blocks.teleop, self.blocks.wish
+        wishes: list[TeleopWish | LinkWish] = []
+        if teleop.count and teleop.refresh():
+            wishes.append(teleop.local)
+        if link.count and link.refresh():
+            wishes.append(link.local)
+        for wish in wishes:
+            revision = int(wish.revision[0])
+            if revision != self._wishes.get(type(wish), 0):
+                self._wishes[type(wish)] = revision
+                self._recorder.write_wish(self._clock.now_ns(), wish)
 
     def _say_not_recorded(self, failure: str) -> None:
         """Tell once that the recording has ended: driving goes on without it."""

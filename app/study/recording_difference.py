@@ -5,7 +5,7 @@ is taken apart to name the field and both values.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,10 +16,17 @@ from app.session.digest import DIGEST_NAME, FULL_STATES, TopicDigest
 from app.session.reader import Recording
 from app.session.schema import make_message
 
-__all__ = ["Comparison", "Difference", "compare_recordings"]
+__all__ = [
+    "Comparison",
+    "Difference",
+    "RawMessage",
+    "RawReader",
+    "compare_recordings",
+    "first_field",
+]
 
 
-class _Raw(NamedTuple):
+class RawMessage(NamedTuple):
     """One message as it is in the file."""
 
     topic: str
@@ -27,10 +34,11 @@ class _Raw(NamedTuple):
     data: bytes
 
 
-class _Side:
+class RawReader:
     """One recording, read from begin to end."""
 
     def __init__(self, recording: Recording) -> None:
+        """Begin before the first message."""
         self._recording = recording
         self._schemas: dict[int, tuple[bytes, str]] = {}
         self._kinds: dict[str, tuple[bytes, str]] = {}
@@ -38,7 +46,7 @@ class _Side:
         self.told: dict[str, str] = {}
         self.digest = TopicDigest()
 
-    def messages(self) -> Iterator[_Raw]:
+    def messages(self) -> Iterator[RawMessage]:
         """Yield every message as it was written."""
         topics: dict[int, str] = {}
         for record in self._recording.records():
@@ -46,7 +54,7 @@ class _Side:
                 topic = topics.get(record.channel_id)
                 if topic is not None:
                     self.digest.add(topic, record.log_time, record.data)
-                    yield _Raw(topic, record.log_time, record.data)
+                    yield RawMessage(topic, record.log_time, record.data)
             elif isinstance(record, Schema):
                 self._schemas[record.id] = (record.data, record.name)
             elif isinstance(record, Channel) and record.schema_id in self._schemas:
@@ -56,7 +64,7 @@ class _Side:
             elif isinstance(record, Metadata) and record.name == DIGEST_NAME:
                 self.told = dict(record.metadata)
 
-    def decode(self, raw: _Raw) -> Any:
+    def decode(self, raw: RawMessage) -> Any:
         """Read a message with its own file's schema."""
         return make_message(*self._kinds[raw.topic]).FromString(raw.data)
 
@@ -138,9 +146,9 @@ def compare_recordings(
         wanted: whether a topic is to be compared.
         to_the_end: messages that only one has are a difference; else the first was cut.
     """
-    sides = _Side(first), _Side(second)
+    sides = RawReader(first), RawReader(second)
     streams = tuple(side.messages() for side in sides)
-    waiting: tuple[dict[str, deque[_Raw]], ...] = ({}, {})
+    waiting: tuple[dict[str, deque[RawMessage]], ...] = ({}, {})
     result = Comparison()
     begin_ns: int | None = None
     open_sides = {0, 1}
@@ -185,8 +193,8 @@ def _order(found: Difference) -> tuple[float, bool]:
 
 def _compare(
     result: Comparison,
-    sides: tuple[_Side, _Side],
-    pair: tuple[_Raw, _Raw],
+    sides: tuple[RawReader, RawReader],
+    pair: tuple[RawMessage, RawMessage],
     begin_ns: int,
 ) -> None:
     one, other = pair
@@ -200,12 +208,12 @@ def _compare(
     found = Difference(topic, number, time_s, "", "", "")
     if result.first is not None and _order(result.first) <= _order(found):
         return
-    place, was, came = _first_field(sides, pair)
+    place, was, came = _first_place(sides, pair)
     _note(result, replace(found, place=place, first=was, second=came))
 
 
 def _compare_rest(
-    result: Comparison, waiting: tuple[dict[str, deque[_Raw]], ...], begin_ns: int
+    result: Comparison, waiting: tuple[dict[str, deque[RawMessage]], ...], begin_ns: int
 ) -> None:
     """Messages that only one of the two has."""
     for side, topics in enumerate(waiting):
@@ -220,14 +228,33 @@ def _compare_rest(
             _note(result, Difference(topic, number, time_s, "from here", was, came))
 
 
-def _first_field(
-    sides: tuple[_Side, _Side], pair: tuple[_Raw, _Raw]
+def _first_place(
+    sides: tuple[RawReader, RawReader], pair: tuple[RawMessage, RawMessage]
 ) -> tuple[str, str, str]:
-    """Name the first field that is not the same, and both values."""
     if pair[0].data == pair[1].data:
         return "time [ns]", str(pair[0].time_ns), str(pair[1].time_ns)
     one, other = (side.decode(raw) for side, raw in zip(sides, pair, strict=True))
+    found = first_field(one, other, sides[0].facts[pair[0].topic])
+    return found or ("encoding", f"{len(pair[0].data)} B", f"{len(pair[1].data)} B")
+
+
+def first_field(
+    one: Any, other: Any, facts: Mapping[str, str], skip: Collection[str] = ()
+) -> tuple[str, str, str] | None:
+    """Name the first field that is not the same in two messages, and both values.
+
+    Args:
+        one: decoded message.
+        other: likewise.
+        facts: of the topic, which tell shapes.
+        skip: fields that do not matter.
+
+    Returns:
+        Field with index, and the two values; None where nothing differs.
+    """
     for entry in one.DESCRIPTOR.fields:
+        if entry.name in skip:
+            continue
         was, came = getattr(one, entry.name), getattr(other, entry.name, None)
         if isinstance(was, bytes) and isinstance(came, bytes):
             if was != came:
@@ -238,9 +265,9 @@ def _first_field(
         else:
             found = _first_item(list(was), list(came or ()))
             if found is not None:
-                shape = sides[0].facts[pair[0].topic].get(f"shape.{entry.name}", "")
+                shape = facts.get(f"shape.{entry.name}", "")
                 return f"{entry.name}{_index(found[0], shape)}", *found[1:]
-    return "encoding", f"{len(pair[0].data)} bytes", f"{len(pair[1].data)} bytes"
+    return None
 
 
 def _first_byte(name: str, was: bytes, came: bytes) -> tuple[str, str, str]:

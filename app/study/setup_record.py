@@ -27,6 +27,7 @@ __all__ = ["SETUP_FILE", "read_setup", "record_setup"]
 
 SETUP_FILE = "trial.json"
 _SESSION_FILE = "session.json"
+_RESOLVED_FILE = "resolved.json"
 _TRACE = "trace.csv"
 _KINDS = ("robots", "links", "scenes", "tasks")
 
@@ -157,13 +158,17 @@ def _session_setup(
     link = _asset(files, folder, "links")
     if link is None:
         raise ConfigError("The recording does not hold its link's file.")
+    teleop = TeleopParameters(strategy=told["strategy"])
+    if _RESOLVED_FILE in files:
+        resolved = json.loads(files[_RESOLVED_FILE])
+        teleop = TeleopParameters.model_validate(resolved["teleop"])
     return TrialSetup(
         robot=_robot(files, folder),
         link=load_link(link),
         operator=told["operator"],
         scene=_asset(files, folder, "scenes"),
         task=_asset(files, folder, "tasks"),
-        teleop=TeleopParameters(strategy=told["strategy"]),
+        teleop=teleop,
         mismatch=PlantMismatch(**told["mismatch"]),
         seed=told["seed"],
     )
