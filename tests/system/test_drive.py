@@ -19,6 +19,8 @@ from app.station.processes import Supervisor
 from app.station.service import Station
 from app.station.session import create_session
 from app.station.summary import tips_in_hull
+from app.study.recorded_session import RecordedSession
+from app.study.station_rerun import rerun_station
 from app.study.trial import TrialSetup
 from app.study.trial_run import run_trial
 from tests.system.rig import CLOCK, MODEL, View, alive, wait_for
@@ -165,6 +167,22 @@ def test_an_acoustic_link_delays_loses_and_limits_as_its_preset_says(
     assert summary["loop"]["ticks"] > 900 * seconds
     assert summary["tip_error_mm"]["rms"] is not None
     assert Path(summary["log"]).stat().st_size > 100_000
+
+
+def test_the_stations_side_of_a_live_drive_comes_out_again(tmp_path: Path) -> None:
+    summary = _drive(
+        tmp_path, "--link", "optical-rov", "--strategy", "two-port", "--scene", "wall",
+        "--operator", "presser", "--task", "press", "--seconds", "3",
+    )  # fmt: skip
+    folder = tmp_path / "files"
+    folder.mkdir()
+    found = rerun_station(RecordedSession(Path(summary["log"]), folder))
+    assert str(found.first) == "None"
+    assert found.unknown == ""
+    assert found.full_states is True
+    assert found.ticks >= summary["loop"]["ticks"]
+    assert found.frames > 50
+    assert found.healths > 10
 
 
 def test_equal_seeds_give_equal_bytes_in_virtual_time(tmp_path: Path) -> None:
