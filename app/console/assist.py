@@ -14,7 +14,7 @@ from app.teleop.blending import BLEND_MOST
 __all__ = ["AssistRow"]
 
 _LEAST = 5  # percent
-_WORDS_WIDTH = 6.5  # in text heights
+_WORDS_WIDTH = 6.0  # in text heights
 
 
 class AssistRow(QWidget):
@@ -43,6 +43,7 @@ class AssistRow(QWidget):
         self.amount = QSlider(Qt.Orientation.Horizontal)
         self.amount.setRange(_LEAST, round(100 * BLEND_MOST))
         self.amount.setPageStep(10)
+        self.amount.setMinimumWidth(3 * base_pixel_size())
         self.amount.setAccessibleName("greatest share of assistance in percent")
         self.amount.valueChanged.connect(lambda value: choose(0.01 * value))
         self.words = QLabel("")

@@ -16,8 +16,6 @@ from PyQt6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QStackedWidget,
-    QWidget,
 )
 
 from app.config.robot import RobotParameters
@@ -36,20 +34,20 @@ from models.robot import RobotModel
 __all__ = ["GoalsPanel"]
 
 _SPINS = (
-    ("near", "tolerance", "mm", 1e3, 1.0, 25.0, 1.0, "how near to the place is there"),
-    ("speed", "speed", "mm/s", 1e3, 1.0, 50.0, 5.0, "greatest speed of the tip"),
+    ("±", "tolerance", "mm", 1e3, 1.0, 25.0, 1.0, "tolerance: how near is there"),
+    ("", "speed", "mm/s", 1e3, 1.0, 50.0, 5.0, "greatest speed of the tip"),
     (
-        "force",
+        "≤ ",
         "force",
         "N",
         1.0,
         0.1,
         5.0,
         0.5,
-        "to be held by a press; else the greatest contact force that is borne",
+        "force: to be held by a press; else the greatest contact force that is borne",
     ),
     (
-        "hold",
+        "",
         "hold",
         "s",
         1.0,
@@ -59,7 +57,7 @@ _SPINS = (
         "how long to press, or to let the gripper work",
     ),
 )
-_ALONG = ("the surface", "the limb's axis", "the view", "down", "ahead")
+_ALONG = ("into surface", "along limb", "along view", "down", "ahead")
 
 
 class GoalsPanel(Panel):
@@ -100,8 +98,10 @@ class GoalsPanel(Panel):
         self._size = base_pixel_size()
         self._limb = QLabel("")
         self._limb.setStyleSheet("font-weight: bold")
+        self.body.setSpacing(3)
+        self._make_kind()
         self.head.addWidget(self._limb)
-        self.body.addLayout(self._kind_row())
+        self.head.addWidget(self.kind)
         self.body.addLayout(self._place_row(mark_next))
         self.body.addLayout(self._figures())
         self.body.addLayout(self._send_row())
@@ -124,8 +124,7 @@ class GoalsPanel(Panel):
 
     # -- widgets -------------------------------------------------------------------
 
-    def _kind_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
+    def _make_kind(self) -> None:
         self.kind = DropDown()
         self.kind.setAccessibleName("kind of goal")
         self.kind.setToolTip(
@@ -138,81 +137,67 @@ class GoalsPanel(Panel):
         self.kind.activated.connect(
             lambda index: self._change(replace(self.draft, kind=KINDS[index]))
         )
-        self.along = DropDown()
-        self.along.setAccessibleName("direction of the press")
-        self.along.addItem("along …")
-        for words in _ALONG:
-            self.along.addItem(f"along {words}")
-        self.along.activated.connect(self._choose_along)
-        self.way = QPushButton("+ WAY")
-        self.way.setToolTip("Take the marked place up as a point on the way.")
-        self.way.clicked.connect(lambda: self._change(self.draft.with_point()))
-        self.clear_way = QPushButton("CLEAR")
-        self.clear_way.setToolTip("Forget the points on the way.")
-        self.clear_way.clicked.connect(
-            lambda: self._change(replace(self.draft, points=()))
-        )
-        way = QWidget()
-        ways = QHBoxLayout(way)
-        ways.setContentsMargins(0, 0, 0, 0)
-        ways.setSpacing(4)
-        self._points = QLabel("")
-        for part in (self.way, self._points, self.clear_way):
-            ways.addWidget(part)
-        self._extra = QStackedWidget()
-        for page in (QWidget(), self.along, way):
-            self._extra.addWidget(page)
-        self._extra.setFixedHeight(self.kind.sizeHint().height() + 2)
-        row.addWidget(self.kind)
-        row.addWidget(self._extra, 1)
-        return row
 
     def _place_row(self, mark_next: Callable[[bool], None]) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(4)
         self.mark = QPushButton("MARK  M")
         self.mark.setCheckable(True)
         self.mark.setToolTip("The next click in the picture marks the place (M).")
         self.mark.toggled.connect(mark_next)
-        self.at_tip = QPushButton("AT TIP  T")
+        self.at_tip = QPushButton("TIP  T")
         self.at_tip.setToolTip("Mark where the tip of the local model is (T).")
         self.at_tip.clicked.connect(self.mark_tip)
-        row.addWidget(self.mark)
-        row.addWidget(self.at_tip)
-        self.place: list[QDoubleSpinBox] = []
-        for axis in "xyz":
-            spin = _spin(-3000.0, 3000.0, 5.0, 0)
-            spin.setPrefix(f"{axis} ")
-            spin.setSpecialValueText(f"{axis} –")
-            spin.setAccessibleName(f"{axis} of the marked place in millimetres")
-            spin.setToolTip("of the marked place, hull frame [mm]")
-            spin.valueChanged.connect(self._type_place)
-            self.place.append(spin)
+        self.along = DropDown()
+        self.along.setAccessibleName("direction of the press")
+        self.along.addItem("direction …")
+        self.along.addItems(_ALONG)
+        self.along.setMinimumWidth(1)
+        self.along.activated.connect(self._choose_along)
+        self.way = QPushButton("+ WAY")
+        self.way.setToolTip(
+            "Take the marked place up as a point on the way, at most 7."
+        )
+        self.way.clicked.connect(lambda: self._change(self.draft.with_point()))
+        self.clear_way = QPushButton("✕")
+        self.clear_way.setAccessibleName("forget the points on the way")
+        self.clear_way.setToolTip("Forget the points on the way.")
+        self.clear_way.clicked.connect(
+            lambda: self._change(replace(self.draft, points=()))
+        )
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for widget in (self.mark, self.at_tip, self.along, self.way, self.clear_way):
+            row.addWidget(widget, 1)
         return row
 
     def _figures(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(4)
-        grid.setVerticalSpacing(3)
-        for column, spin in enumerate(self.place):
-            grid.addWidget(spin, 0, column)
-        unit = QLabel("mm")
-        unit.setObjectName("muted")
-        grid.addWidget(unit, 0, 3)
+        grid.setVerticalSpacing(4)
+        self.place: list[QDoubleSpinBox] = []
+        for column, axis in enumerate("xyz"):
+            spin = _spin(-3000.0, 3000.0, 5.0, 0)
+            spin.setPrefix(f"{axis} ")
+            spin.setSuffix(" mm")
+            spin.setSpecialValueText(f"{axis} –")
+            spin.setAccessibleName(f"{axis} of the marked place in millimetres")
+            spin.setToolTip("of the marked place, hull frame [mm]")
+            spin.valueChanged.connect(self._type_place)
+            self.place.append(spin)
+            grid.addWidget(spin, 0, 4 * column, 1, 4)
         self.spins: dict[str, QDoubleSpinBox] = {}
-        for number, (words, name, sign, scale, low, high, step, tip) in enumerate(
+        for column, (sign, name, unit, scale, low, high, step, tip) in enumerate(
             _SPINS
         ):
             spin = _spin(low, high, step, 1 if scale == 1.0 else 0)
-            spin.setPrefix(f"{words} ")
-            spin.setSuffix(f" {sign}")
+            spin.setPrefix(sign)
+            spin.setSuffix(f" {unit}")
             spin.setToolTip(tip)
             spin.setAccessibleName(f"{name} of the goal")
             spin.valueChanged.connect(
                 lambda value, name=name, scale=scale: self._set(name, value / scale)
             )
             self.spins[name] = spin
-            grid.addWidget(spin, 1 + number // 2, 2 * (number % 2), 1, 2)
+            grid.addWidget(spin, 1, 3 * column, 1, 3)
         return grid
 
     def _send_row(self) -> QHBoxLayout:
@@ -228,6 +213,8 @@ class GoalsPanel(Panel):
             "Stop what runs, and give the selected limb back to the operator (F11)."
         )
         self.stop.clicked.connect(self.ask_stop)
+        for button in (self.send, self.stop):
+            button.setEnabled(False)  # until an armed robot is seen
         row.addWidget(self.send, 1)
         row.addWidget(self.stop, 1)
         return row
@@ -330,16 +317,19 @@ class GoalsPanel(Panel):
             at = spin.minimum() if draft.place is None else 1e3 * draft.place[axis]
             _show(spin, at)
         self.kind.setCurrentIndex(KINDS.index(draft.kind))
-        extra = {GoalKind.PRESS: 1, GoalKind.FOLLOW: 2}.get(draft.kind, 0)
-        self._extra.setCurrentIndex(extra)
+        press = draft.kind is GoalKind.PRESS
+        follow = draft.kind is GoalKind.FOLLOW
+        self.along.setVisible(press)
+        self.way.setVisible(follow)
+        self.clear_way.setVisible(follow)
         if draft.along is None:
             self.along.setCurrentIndex(0)
-        self._points.setText(f"{len(draft.points)} of 7")
+        self.way.setText(f"+ WAY {len(draft.points) or ''}".rstrip())
         self.clear_way.setEnabled(bool(draft.points))
         self.way.setEnabled(draft.place is not None)
-        goes = draft.kind is not GoalKind.PRESS
+        self.spins["force"].setPrefix("" if press else "≤ ")
         for spin in (*self.place, self.spins["tolerance"]):
-            spin.setEnabled(goes or draft.assisted)
+            spin.setEnabled(not press or draft.assisted)
         self.assist.show_draft(draft)
 
     def refresh(self, readings: StationReadings, *, writable: bool) -> None:

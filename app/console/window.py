@@ -17,7 +17,6 @@ from PyQt6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
     QSplitter,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -36,6 +35,7 @@ from app.console.link import LinkPanel
 from app.console.loop import LoopPanel
 from app.console.marker import Marker
 from app.console.notice import Notice, choose_notice
+from app.console.pages import Pages
 from app.console.processes import ProcessesPanel, SupervisorLike
 from app.console.readings import StationReadings
 from app.console.strategy import StrategyChooser
@@ -126,9 +126,7 @@ class ConsoleWindow(QMainWindow):
             lambda: self.viewport.camera.forward,
             self.viewport.mark_next,
         )
-        self._lower = QStackedWidget()
-        self._lower.addWidget(self.tip)
-        self._lower.addWidget(self.goals)
+        self._lower = Pages((self.tip, self.goals))
         self.viewport.marked = self.goals.mark_at
         self.marker = Marker(session, self.viewport)
         self.viewport.keys_also = {

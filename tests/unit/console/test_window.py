@@ -381,6 +381,12 @@ def test_nothing_is_cut_off(
         assert panel.width() >= panel.minimumSizeHint().width()
         assert panel.height() >= panel.minimumSizeHint().height()
         assert panel.visibleRegion().boundingRect().size() == panel.size()
+    window.viewbar.goals.setChecked(True)
+    goals = window.goals
+    qtbot.waitUntil(goals.isVisible)
+    for widget in (goals, goals.kind, goals.mark, goals.send, goals.stop, goals.assist):
+        assert widget.width() >= widget.minimumSizeHint().width()
+        assert widget.visibleRegion().boundingRect().size() == widget.size()
     for lamp in (window.topbar.mode, window.topbar.record, window.topbar.link):
         assert lamp.width() >= lamp.minimumSizeHint().width()
     desk.ticker.stop()
