@@ -114,14 +114,14 @@ def _arm(
 def adopt(model: RobotModel, health: LinkHealth, data: TickData) -> None:
     """Make the measured posture the command, inside the envelope, where it is known."""
     for limb in range(model.tip_speed_limit.size):
-        adopt_limb(model, health, limb, data)
+        adopt_limb(model, health, limb, 1.0, data)
 
 
 @inner_kernel
 def adopt_limb(
-    model: RobotModel, health: LinkHealth, limb: int, data: TickData
+    model: RobotModel, health: LinkHealth, limb: int, share: float, data: TickData
 ) -> None:
-    """Make one limb's measured posture its command, where it is known."""
+    """Bring a limb's command by a share to its measured posture, where it is known."""
     if health.confirmed_generated_ns[limb] == 0:
         return
     for k in range(model.limb_segment_start[limb], model.limb_segment_start[limb + 1]):
@@ -132,11 +132,11 @@ def adopt_limb(
             continue
         bend = np.sqrt(x * x + y * y)
         scale = min(1.0, model.bend_limit[k] / max(bend, 1e-12))
-        data.commanded[k, 0] = scale * x
-        data.commanded[k, 1] = scale * y
-        data.commanded[k, 2] = min(
-            max(z, model.extension_range[k, 0]), model.extension_range[k, 1]
-        )
+        z = min(max(z, model.extension_range[k, 0]), model.extension_range[k, 1])
+        own = data.commanded[k]
+        own[0] += share * (scale * x - own[0])
+        own[1] += share * (scale * y - own[1])
+        own[2] += share * (z - own[2])
     tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
     for i in range(3):
         data.target[limb, i] = data.tip[limb, i]

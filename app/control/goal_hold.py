@@ -25,6 +25,7 @@ STANDS = 1
 FOLLOWS = 2
 """Of `LinkHealth.goal_hold`: the limb listens to goals alone."""
 
+_FOLLOW_S = 0.2  # time constant: sensors are noisy, and a hand-over must not be
 _SUPERVISED = int(Strategy.SUPERVISED)
 
 
@@ -43,6 +44,7 @@ def is_guided(health: LinkHealth, driven: int, coupling: CouplingData) -> bool:
 @kernel
 def goes_along(
     model: RobotModel,
+    period: float,
     health: LinkHealth,
     limb: int,
     data: TickData,
@@ -52,6 +54,7 @@ def goes_along(
 
     Args:
         model: the robot.
+        period: tick [s].
         health: newest knowledge of goals and poses.
         limb: which.
         data: of the tick.
@@ -67,7 +70,7 @@ def goes_along(
         data.target[limb, i] = data.tip[limb, i]
     if hold != FOLLOWS:
         return False
-    adopt_limb(model, health, limb, data)
+    adopt_limb(model, health, limb, period / _FOLLOW_S, data)
     if math.isfinite(health.goal_grip[limb]):
         coupling.grip[limb] = min(max(health.goal_grip[limb], 0.0), 1.0)
     return True

@@ -229,7 +229,7 @@ def tick(
                     coupling,
                 )
         for limb in range(limbs):
-            if goes_along(model, health, limb, data, coupling):
+            if goes_along(model, period, health, limb, data, coupling):
                 continue
             start = model.limb_segment_start[limb]
             stop = model.limb_segment_start[limb + 1]

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from app.clock import NS_PER_S
 from app.config.teleop import TeleopParameters
 from app.link.frame import WHOLE_ROBOT, SetpointFrame, SignalTold
 from app.messages import RobotState
@@ -37,6 +38,8 @@ _GRIP_STREAM = -(1 << 41)
 
 _NEAR = np.array([0.05, 0.05, 0.004])
 """A setpoint within this of the pose begins where the limb is [rad, rad, m]."""
+
+_CARRY_NS = 2 * NS_PER_S
 
 _ENDINGS = {
     RobotState.ESTOP: GoalReason.STOPPED,
@@ -68,6 +71,9 @@ class Followed:
         self.closure = np.full(model.tip_speed_limit.size, math.nan)
         """(L,) how far each gripper shall be closed, 0..1; NaN: never told."""
         self._measured = model.rest_coordinates.copy()
+        self._told = model.rest_coordinates.copy()
+        self._carried = np.zeros_like(model.rest_coordinates)
+        self._carried_ns = -_CARRY_NS
         self._near: set[int] = set()
         self.clamped = 0
         """Setpoints that had to be brought into the envelope."""
@@ -90,6 +96,7 @@ class Followed:
         """A new arming: nothing of an earlier one is followed."""
         self.goals.forget()
         self.half.release()
+        self._carried_ns = -_CARRY_NS
 
     def stand_still(self, state: RobotState, *, disarmed: bool, failed: bool) -> None:
         """Follow nothing: goals end, and the hand is let go of.
@@ -184,20 +191,29 @@ class Followed:
             self.half.release()
         if signal is not None and not heard:
             self.pressing.tell(now_ns, signal)
-        self._give_back(segments, coordinates, start)
+        self._give_back(now_ns, segments, coordinates, start)
+        carry = max(0.0, 1.0 - (now_ns - self._carried_ns) / _CARRY_NS)
         obeyed = [segment for segment in segments if not self._is_taken(segment)]
         clamped = 0
         for segment in obeyed:
-            row = coordinates[segment - start]
+            row = coordinates[segment - start] + carry * self._carried[segment]
             clamped = max(clamped, self._approach.want(segment, row))
         self.clamped += clamped
         self._approach.aim(now_ns, obeyed, span_ns)
         return heard or bool(obeyed)
 
     def _give_back(
-        self, segments: Sequence[int], coordinates: FloatArray, start: int
+        self,
+        now_ns: int,
+        segments: Sequence[int],
+        coordinates: FloatArray,
+        start: int,
     ) -> None:
-        """Let setpoints have a limb that has stopped, where they begin at its pose."""
+        """Let setpoints have a limb that has stopped, where they begin at its pose.
+
+        A limb gives way: it is not quite where it is told to be. What is applied goes
+        from the one to the other within `_CARRY_NS`.
+        """
         limb = self.goals.limb
         if limb < 0 or not self.goals.awaits(limb):
             self._near.clear()
@@ -205,11 +221,17 @@ class Followed:
         own = self._segments(limb)
         for segment in segments:
             if segment in own:
-                gap = np.abs(coordinates[segment - start] - self._measured[segment])
+                self._told[segment] = coordinates[segment - start]
+                gap = np.abs(self._told[segment] - self._measured[segment])
                 near = bool((gap <= _NEAR).all())
                 (self._near.add if near else self._near.discard)(segment)
         if self._near >= set(own):
             self.goals.give_back()
+            self._carried[:] = 0.0
+            for segment in own:
+                applied = self._approach.applied[segment]
+                self._carried[segment] = applied - self._told[segment]
+            self._carried_ns = now_ns
 
     def grip(self, now_ns: int, frame: SetpointFrame, freshness: Freshness) -> None:
         """Take the grip of a frame that is obeyed, where none newer was told.
