@@ -22,6 +22,7 @@ from app.errors import LogError
 from app.session.chunks import (
     MAGIC,
     RECORD_HEAD,
+    messages_in,
     open_recording,
     parse_chunk,
     records_in,
@@ -211,6 +212,7 @@ class FileIndex:
             end = len(data)
             position, count = len(MAGIC), 0
             row: list[int] = []
+            told: dict[int, int] = {}  # messages of the chunk by channel
             try:
                 while position + _HEAD.size <= end:
                     opcode, length = _HEAD.unpack_from(data, position)
@@ -218,13 +220,12 @@ class FileIndex:
                     if content + length > end or opcode == Opcode.DATA_END:
                         break
                     if opcode == Opcode.CHUNK:
-                        self._keep(row)
-                        row = self._chunk(data, position, length)
+                        self._keep(row, told)
+                        row, told = self._chunk(data, position, length), {}
                     elif opcode == Opcode.MESSAGE_INDEX and row:
                         channel = int.from_bytes(data[content : content + 2], "little")
                         row[4] |= _bit(channel)
-                        entries = (length - 6) // _INDEX_ENTRY_BYTES
-                        self.counts[channel] = self.counts.get(channel, 0) + entries
+                        told[channel] = (length - 6) // _INDEX_ENTRY_BYTES
                     elif opcode == Opcode.ATTACHMENT:
                         name, _ = _attachment(data[content : content + length])
                         place = Place(name, position, length + _HEAD.size)
@@ -235,25 +236,28 @@ class FileIndex:
                         tell(position, end)
             except (struct.error, UnicodeDecodeError):
                 pass  # the end of what can be read; `complete` tells
-            self._keep(row)
+            if row:  # the indexes after the last chunk may be cut: it is read itself
+                told = _count(data[row[2] + _HEAD.size : row[2] + row[3]]) or told
+                for channel in told:
+                    row[4] |= _bit(channel)
+            self._keep(row, told)
 
-    def _keep(self, row: list[int]) -> None:
+    def _keep(self, row: list[int], told: dict[int, int]) -> None:
         if row:
             self._rows.append((row[0], row[1], row[2], row[3], row[4]))
+        for channel, count in told.items():
+            self.counts[channel] = self.counts.get(channel, 0) + count
 
     def _chunk(self, data: mmap.mmap, position: int, length: int) -> list[int]:
-        """Row of a chunk; what its first bytes tell, and its channels where new."""
+        """Row of a chunk, of what its first bytes tell; channels in it where new."""
         first, last, *_ = _CHUNK.unpack_from(data, position + _HEAD.size)
-        bits = 0
         if not self.channels or self._names_more(data, position + _HEAD.size + length):
             record = data[position + _HEAD.size : position + _HEAD.size + length]
             content = parse_chunk(stream_of(record)) or b""
             for opcode, start, stop in records_in(content):
                 if opcode != Opcode.MESSAGE:
                     self._take(opcode, content[start:stop])
-                else:
-                    bits |= _bit(int.from_bytes(content[start : start + 2], "little"))
-        return [first, last, position, length + _HEAD.size, bits]
+        return [first, last, position, length + _HEAD.size, 0]
 
     def _names_more(self, data: mmap.mmap, position: int) -> bool:
         """Whether what follows a chunk names a channel not known, or is no index."""
@@ -270,6 +274,14 @@ class FileIndex:
                 return True
             position += length
         return not seen
+
+
+def _count(chunk: bytes) -> dict[int, int]:
+    """Messages in a chunk's record by channel."""
+    counts: dict[int, int] = {}
+    for message in messages_in(parse_chunk(stream_of(chunk)) or b""):
+        counts[message.channel] = counts.get(message.channel, 0) + 1
+    return counts
 
 
 def _bits_of_maps(summary: bytes, maps: list[tuple[int, int]]) -> IntArray:

@@ -140,6 +140,23 @@ def test_a_cut_file_is_walked_and_its_end_is_read(
         assert player.end_ns - seen[-1] < 100 * NS_PER_MS
 
 
+def test_a_file_cut_amid_the_indexes_of_its_last_chunk(
+    drive: Path, tmp_path: Path
+) -> None:
+    """The whole chunk is there; what is written of it after it is not, or in part."""
+    index = FileIndex(drive)
+    end = int(index.offset[40] + index.length[40])
+    for more in range(0, 400, 23):
+        cut = tmp_path / f"cut-{more}.mcap"
+        cut.write_bytes(drive.read_bytes()[: end + more])
+        with Player(cut) as player:
+            message = player.at("/state", at(100.0))
+            assert message is not None
+            assert message.content.tick == 409, more
+            assert player.index.count("/state") == 410, more
+            assert player.index.count("/health") == 205, more
+
+
 def test_a_recovered_file_has_the_overview_of_what_it_holds(
     drive: Path, tmp_path: Path
 ) -> None:
