@@ -12,7 +12,7 @@ import ctypes
 import os
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -31,6 +31,7 @@ from app.control.tick_data import TickData, allocate_tick_data
 from app.errors import ModelError
 from app.messages import InputBlock, LinkHealth, StationState, TeleopWish
 from app.teleop.gains import Gains, gains_from
+from models.bound import Bound, bind, unbound
 from models.inverse import InverseData
 from models.numerics import IntArray, kernel
 from models.robot import RobotData, RobotModel
@@ -89,82 +90,88 @@ def _count(duration_ns: int, histogram_out: IntArray) -> None:
     histogram_out[min(index, histogram_out.size - 1)] += 1
 
 
+class _Loop(NamedTuple):
+    """All that one loop works on; each `local` is read from or goes to its mailbox."""
+
+    model: RobotModel
+    timespec: IntArray
+    age_limit_ns: IntArray
+    gains: Gains
+    input_words: tuple[IntArray, ...]
+    local_inputs: tuple[IntArray, ...]
+    samples: tuple[InputBlock, ...]
+    wish_words: IntArray
+    local_wish: IntArray
+    wish: TeleopWish
+    health_words: IntArray
+    local_health: IntArray
+    health: LinkHealth
+    scratch: IntArray
+    data: TickData
+    coupling: CouplingData
+    local: LocalData
+    robot: RobotData
+    inverse: InverseData
+    work: RodWork
+    state: StationState
+    statistics: LoopStatistics
+    local_state: IntArray
+    state_words: IntArray
+    log_words: IntArray
+    log_rows: int
+    statistics_words: IntArray
+    local_statistics: IntArray
+    last_start: IntArray
+
+
 @kernel
-def run_loop(
-    model: RobotModel,
-    control_out: IntArray,
-    timespec: IntArray,
-    age_limit_ns: IntArray,
-    gains: Gains,
-    input_words: tuple[IntArray, ...],
-    local_inputs: tuple[IntArray, ...],
-    samples: tuple[InputBlock, ...],
-    wish_words: IntArray,
-    local_wish: IntArray,
-    wish: TeleopWish,
-    health_words: IntArray,
-    local_health: IntArray,
-    health: LinkHealth,
-    scratch: IntArray,
-    data: TickData,
-    coupling: CouplingData,
-    local: LocalData,
-    robot: RobotData,
-    inverse: InverseData,
-    work: RodWork,
-    state: StationState,
-    statistics: LoopStatistics,
-    local_state: IntArray,
-    state_words: IntArray,
-    log_words: IntArray,
-    log_rows: int,
-    statistics_words: IntArray,
-    local_statistics: IntArray,
-    period_ns: int,
-    last_start_out: IntArray,
-    once: int,
-) -> None:
+def run_loop(bound: Bound, control_out: IntArray, once: int) -> None:
     """Run until control_out[0] is set; or one period, where `once` is 1.
 
-    control_out is stop, newest grid point [ns] and, for `once`, the present time [ns].
-
-    Each `local` is read from its mailbox; samples, wish and health view their memory.
+    Args:
+        bound: a `_Loop`; samples, wish and health view the memory that is read.
+        control_out: (3,) stop, newest grid point [ns] and, for `once`, the time [ns].
+        once: 1 for one period.
     """
+    loop: _Loop = unbound(bound)
+    statistics = loop.statistics
     due = control_out[1]
     if due == 0:
-        due = _now_ns(timespec)
+        due = _now_ns(loop.timespec)
     while control_out[0] == 0:
-        due += period_ns
+        due += PERIOD_NS
         if once == 0:
-            _sleep_until(due, timespec)
-            start = _now_ns(timespec)
+            _sleep_until(due, loop.timespec)
+            start = _now_ns(loop.timespec)
         else:
             start = control_out[2]
         fence()  # others write control_out[0]: it must be read anew each time
-        skipped = (start - due) // period_ns
-        for source in range(len(samples)):
-            mailbox_read(input_words[source], scratch, local_inputs[source])
-        mailbox_read(wish_words, scratch, local_wish)
-        mailbox_read(health_words, scratch, local_health)
+        skipped = (start - due) // PERIOD_NS
+        for source in range(len(loop.samples)):
+            mailbox_read(
+                loop.input_words[source], loop.scratch, loop.local_inputs[source]
+            )
+        mailbox_read(loop.wish_words, loop.scratch, loop.local_wish)
+        mailbox_read(loop.health_words, loop.scratch, loop.local_health)
         tick(
-            model,
-            gains,
+            loop.model,
+            loop.gains,
             start,
-            period_ns,
-            age_limit_ns,
-            samples,
-            wish,
-            health,
-            data,
-            coupling,
-            local,
-            robot,
-            inverse,
-            work,
-            state,
+            PERIOD_NS,
+            loop.age_limit_ns,
+            loop.samples,
+            loop.wish,
+            loop.health,
+            loop.data,
+            loop.coupling,
+            loop.local,
+            loop.robot,
+            loop.inverse,
+            loop.work,
+            loop.state,
         )
-        mailbox_write(state_words, local_state)
-        ring_push(log_words, local_state, log_rows)
+        mailbox_write(loop.state_words, loop.local_state)
+        ring_push(loop.log_words, loop.local_state, loop.log_rows)
         lateness = start - due
         statistics.ticks[0] += 1
         statistics.last_lateness_ns[0] = lateness
@@ -172,17 +179,17 @@ def run_loop(
         if lateness > 1_000_000:
             statistics.late_1ms[0] += 1
         _count(lateness, statistics.lateness)
-        if last_start_out[0] != 0:
-            _count(start - last_start_out[0], statistics.period)
-        last_start_out[0] = start
+        if loop.last_start[0] != 0:
+            _count(start - loop.last_start[0], statistics.period)
+        loop.last_start[0] = start
         if skipped > 0:
             statistics.overruns[0] += skipped
-            due += skipped * period_ns
+            due += skipped * PERIOD_NS
         if once == 0:
-            statistics.last_cost_ns[0] = _now_ns(timespec) - start
+            statistics.last_cost_ns[0] = _now_ns(loop.timespec) - start
             _count(statistics.last_cost_ns[0], statistics.cost)
         if statistics.ticks[0] % 20 == 0:
-            mailbox_write(statistics_words, local_statistics)
+            mailbox_write(loop.statistics_words, loop.local_statistics)
         control_out[1] = due
         if once == 1:
             return
@@ -219,7 +226,6 @@ class ControlLoop:
         self._blocks = blocks
         self._thread: threading.Thread | None = None
         self._control = np.zeros(3, dtype=np.int64)
-        self._timespec = np.zeros(2, dtype=np.int64)
         teleop = teleop or TeleopParameters()
         data, robot, inverse, work = allocate_tick_data(model)
         coupling = allocate_coupling_data(model.tip_speed_limit.size, teleop)
@@ -235,42 +241,43 @@ class ControlLoop:
         """(S, 3) pose of the local model without what telemetry corrects; a view."""
         self.state_words = state_words
         self.statistics = blocks.statistics.local
-        self._arguments: tuple[Any, ...] = (
-            model,
-            self._control,
-            self._timespec,
-            SOURCE_AGE_LIMIT_NS,
-            gains_from(teleop),
-            tuple(block.shared for block in inputs),
-            local_inputs,
-            tuple(
-                block.layout.view(words)
-                for block, words in zip(inputs, local_inputs, strict=True)
-            ),
-            wish.shared,
-            local_wish,
-            wish.layout.view(local_wish),
-            health.shared,
-            local_health,
-            health.layout.view(local_health),
-            np.zeros(biggest, dtype=np.int64),
-            data,
-            coupling,
-            allocate_local_data(model),
-            robot,
-            inverse,
-            work,
-            state,
-            self.statistics,
-            state_words,
-            blocks.state.shared,
-            blocks.log.shared,
-            blocks.log.rows,
-            blocks.statistics.shared,
-            blocks.statistics.local_words,
-            PERIOD_NS,
-            np.zeros(1, dtype=np.int64),
+        self._bound = Bound(
+            _Loop(
+                model=model,
+                timespec=np.zeros(2, dtype=np.int64),
+                age_limit_ns=SOURCE_AGE_LIMIT_NS,
+                gains=gains_from(teleop),
+                input_words=tuple(block.shared for block in inputs),
+                local_inputs=local_inputs,
+                samples=tuple(
+                    block.layout.view(words)
+                    for block, words in zip(inputs, local_inputs, strict=True)
+                ),
+                wish_words=wish.shared,
+                local_wish=local_wish,
+                wish=wish.layout.view(local_wish),
+                health_words=health.shared,
+                local_health=local_health,
+                health=health.layout.view(local_health),
+                scratch=np.zeros(biggest, dtype=np.int64),
+                data=data,
+                coupling=coupling,
+                local=allocate_local_data(model),
+                robot=robot,
+                inverse=inverse,
+                work=work,
+                state=state,
+                statistics=self.statistics,
+                local_state=state_words,
+                state_words=blocks.state.shared,
+                log_words=blocks.log.shared,
+                log_rows=blocks.log.rows,
+                statistics_words=blocks.statistics.shared,
+                local_statistics=blocks.statistics.local_words,
+                last_start=np.zeros(1, dtype=np.int64),
+            )
         )
+        self._run = bind(run_loop, self._bound, self._control, 1)
 
     def warm_up(self) -> None:
         """Compile (or load) the kernel by running one period."""
@@ -318,7 +325,7 @@ class ControlLoop:
             now_ns: the present time [ns].
         """
         self._control[1:] = due_ns - PERIOD_NS, now_ns
-        run_loop(*(*self._arguments, 1))
+        self._run(self._bound, self._control, 1)
 
     def _kernel_thread(self) -> None:
         scheduler = _NORMAL
@@ -329,7 +336,7 @@ class ControlLoop:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: 1 ns
         self.statistics.scheduler[0] = scheduler
-        run_loop(*(*self._arguments, 0))
+        self._run(self._bound, self._control, 0)
 
     def _python_thread(self) -> None:
         self.statistics.scheduler[0] = _FALLBACK

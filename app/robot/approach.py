@@ -8,10 +8,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.robot.envelope import advance_applied, clamp_to_envelope
-from models.numerics import FloatArray
+from models.bound import Bound, bind, unbound
+from models.numerics import FloatArray, kernel
 from models.robot import RobotModel
 
 __all__ = ["Approach"]
+
+
+@kernel
+def advance_paths(bound: Bound, now_ns: int, period: float) -> int:
+    """Move on along all paths, as `advance_applied`, whose other arguments are bound."""
+    model, origin, goal, begin_ns, end_ns, applied = unbound(bound)
+    return int(
+        advance_applied(model, now_ns, period, origin, goal, begin_ns, end_ns, applied)
+    )
 
 
 class Approach:
@@ -28,6 +38,17 @@ class Approach:
         self._wanted = np.zeros((segments, 3))
         self._begin_ns = np.zeros(segments, dtype=np.int64)
         self._end_ns = np.zeros(segments, dtype=np.int64)
+        self._bound = Bound(
+            (
+                model,
+                self._origin,
+                self._goal,
+                self._begin_ns,
+                self._end_ns,
+                self.applied,
+            )
+        )
+        self._advance = bind(advance_paths, self._bound, 0, 0.0)
 
     def want(self, segment: int, row: FloatArray) -> int:
         """Look at a setpoint of one segment, without going there yet.
@@ -69,16 +90,7 @@ class Approach:
 
     def advance(self, now_ns: int, period: float) -> None:
         """Move on along the paths within the rate limits; `period` [s] since last."""
-        advance_applied(
-            self._model,
-            now_ns,
-            period,
-            self._origin,
-            self._goal,
-            self._begin_ns,
-            self._end_ns,
-            self.applied,
-        )
+        self._advance(self._bound, now_ns, period)
 
     def go_home(self, period: float) -> None:
         """Move on towards the rest posture within the rate limits."""
@@ -87,15 +99,10 @@ class Approach:
         self.advance(0, period)
 
     def warm_up(self, coordinates: FloatArray) -> None:
-        """Compile or load the kernels of motion; changes nothing.
+        """Compile or load the kernel that clamps; changes nothing.
 
         Args:
             coordinates: (S, 3) any pose [rad, rad, m].
         """
         frame = coordinates[:1].copy()
         clamp_to_envelope(self._model, 0, frame, frame.copy())
-        still = np.zeros(len(coordinates), dtype=np.int64)
-        applied = coordinates.copy()
-        advance_applied(
-            self._model, 0, 0.0, coordinates, coordinates, still, still, applied
-        )

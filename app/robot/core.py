@@ -6,7 +6,6 @@ Live, a process calls it on the monotonic clock; a study calls the same on a vir
 one, a whole trial from one seed.
 """
 
-import math
 import secrets
 
 import numpy as np
@@ -168,11 +167,9 @@ class RobotCore:
         around = self._around
         if around is None:
             return -1
-        told = False
-        for limb, closure in enumerate(self.bridge.followed.closure.tolist()):
-            around.grip(limb, closure)
-            told |= not math.isnan(closure)
-        return around.held_limbs if told else -1
+        closure = self.bridge.followed.closure
+        around.grip(closure)
+        return -1 if np.isnan(closure).all() else around.held_limbs
 
     @property
     def true_pose(self) -> FloatArray:

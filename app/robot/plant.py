@@ -16,10 +16,13 @@ from app.robot.body import Applied
 from app.robot.plant_step import (
     EACH,
     PLANT_PERIOD,
+    AroundParts,
+    PlantParts,
     plant_contact_step,
     plant_step,
 )
 from app.robot.surroundings import Surroundings
+from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel, allocate_robot_data
 from models.robot_contact import allocate_surroundings_work
@@ -180,6 +183,28 @@ class Plant:
         start = model.rest_coordinates if coordinates is None else coordinates
         reset_robot_data(self._real, start, self._work, self._data)
         self._winch[:] = self._data.servo_length
+        self._bound = self._bind()
+        step = plant_step if surroundings is None else plant_contact_step
+        self._step = bind(step, self._bound, EACH)
+
+    def _bind(self) -> Bound:
+        self._target = self._data.coordinates.copy()
+        parts = PlantParts(
+            nominal=self._nominal,
+            real=self._real,
+            target=self._target,
+            slack=self._slack,
+            drive=self._drive,
+            given=self._given,
+            data=self._data,
+            work=self._work,
+            winch=self._winch,
+        )
+        if self.surroundings is None:
+            return Bound((parts,))
+        return Bound(
+            (parts, AroundParts(self.surroundings.model, self.surroundings.data))
+        )
 
     @property
     def coordinates(self) -> FloatArray:
@@ -251,41 +276,11 @@ class Plant:
         return self._advance(EACH, self._data.coordinates)
 
     def _advance(self, actuation: int, target: FloatArray) -> int:
-        around = self.surroundings
         self.time_ns += _STEP_NS
-        if around is None:
-            self._frozen = int(
-                plant_step(
-                    self._nominal,
-                    self._real,
-                    actuation,
-                    target,
-                    self._slack,
-                    self._drive,
-                    self._given,
-                    self._data,
-                    self._work,
-                    self._winch,
-                )
-            )
-            return self._frozen
-        self._frozen = int(
-            plant_contact_step(
-                self._nominal,
-                self._real,
-                around.model,
-                actuation,
-                target,
-                self._slack,
-                self._drive,
-                self._given,
-                self._data,
-                around.data,
-                self._work,
-                self._winch,
-            )
-        )
-        around.note(self.time_ns)
+        self._target[:] = target
+        self._frozen = self._step(self._bound, actuation)
+        if self.surroundings is not None:
+            self.surroundings.note(self.time_ns)
         return self._frozen
 
     @property

@@ -3,8 +3,11 @@
 The winches' controller knows the nominal model; the limbs move by the real one.
 """
 
+from typing import NamedTuple
+
 from app.robot.safety import Actuation
-from models.numerics import FloatArray, IntArray, kernel
+from models.bound import Bound, unbound
+from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotData, RobotModel
 from models.robot_contact import SurroundingsData, SurroundingsModel
 from models.robot_contact_step import surroundings_step
@@ -12,7 +15,14 @@ from models.rod import RodWork, robot_step
 from models.tendon import tendon_lengths
 from models.winch import winch_lengths
 
-__all__ = ["EACH", "PLANT_PERIOD", "plant_contact_step", "plant_step"]
+__all__ = [
+    "EACH",
+    "PLANT_PERIOD",
+    "AroundParts",
+    "PlantParts",
+    "plant_contact_step",
+    "plant_step",
+]
 
 PLANT_PERIOD = 1e-3
 """Time step of the plant [s]."""
@@ -75,7 +85,7 @@ def _winches(
     work: RodWork,
     winch_out: FloatArray,
 ) -> None:
-    """Lengths (T,) asked of the winches; arguments as of `plant_step`."""
+    """Lengths (T,) asked of the winches; arguments as of `PlantParts`."""
     if actuation == _STIFF:
         _stiff_winches(nominal, target, work, winch_out)
     elif actuation == _COMPLIANT:
@@ -93,79 +103,94 @@ def _winches(
             winch_out[t] = slack[t]
 
 
-@kernel
-def plant_step(
-    nominal: RobotModel,
-    real: RobotModel,
-    actuation: int,
-    target: FloatArray,
-    slack: FloatArray,
-    drive: IntArray,
-    given: FloatArray,
-    data: RobotData,
-    work: RodWork,
-    winch_out: FloatArray,
-) -> int:
-    """Advance the plant by `PLANT_PERIOD` where there is nothing to touch.
+class PlantParts(NamedTuple):
+    """What one plant works on, in open water.
 
-    Args:
+    Attributes:
         nominal: what the winches' controller believes the robot to be.
         real: what it is.
-        actuation: an `Actuation` of all winches; -1: each as `drive` says.
-        target: (S, 3) pose to hold where that is STIFF [rad, rad, m].
+        target: (S, 3) pose to hold where the winches are STIFF [rad, rad, m].
         slack: (T,) lengths at which nothing loads the limb [m].
         drive: (T,) an `Actuation` each.
         given: (T,) lengths where that is STIFF [m].
         data: state of the plant, advanced.
         work: scratch.
-        winch_out: (T,) lengths asked of the winches [m].
-
-    Returns:
-        Number of limbs that are frozen.
+        winch: (T,) lengths asked of the winches [m], written.
     """
+
+    nominal: RobotModel
+    real: RobotModel
+    target: FloatArray
+    slack: FloatArray
+    drive: IntArray
+    given: FloatArray
+    data: RobotData
+    work: RodWork
+    winch: FloatArray
+
+
+class AroundParts(NamedTuple):
+    """What can be touched, and its state, advanced; `PlantParts` has scratch for it."""
+
+    world: SurroundingsModel
+    state: SurroundingsData
+
+
+@inner_kernel
+def _told(parts: PlantParts, actuation: int) -> None:
     _winches(
-        nominal, real, actuation, target, slack, drive, given, data, work, winch_out
+        parts.nominal,
+        parts.real,
+        actuation,
+        parts.target,
+        parts.slack,
+        parts.drive,
+        parts.given,
+        parts.data,
+        parts.work,
+        parts.winch,
     )
-    return int(robot_step(real, PLANT_PERIOD, winch_out, data, work))
 
 
 @kernel
-def plant_contact_step(
-    nominal: RobotModel,
-    real: RobotModel,
-    world: SurroundingsModel,
-    actuation: int,
-    target: FloatArray,
-    slack: FloatArray,
-    drive: IntArray,
-    given: FloatArray,
-    data: RobotData,
-    state: SurroundingsData,
-    work: RodWork,
-    winch_out: FloatArray,
-) -> int:
-    """Advance the plant and its surroundings by `PLANT_PERIOD`.
+def plant_step(bound: Bound, actuation: int) -> int:
+    """Advance the plant by `PLANT_PERIOD` where there is nothing to touch.
 
     Args:
-        nominal: as of `plant_step`.
-        real: likewise.
-        world: what can be touched.
-        actuation: as of `plant_step`.
-        target: likewise.
-        slack: likewise.
-        drive: likewise.
-        given: likewise.
-        data: state of the plant, advanced.
-        state: of the surroundings, advanced.
-        work: scratch, with room for what a limb holds.
-        winch_out: as of `plant_step`.
+        bound: a `PlantParts`.
+        actuation: an `Actuation` of all winches; `EACH`: each as `drive` says.
 
     Returns:
         Number of limbs that are frozen.
     """
-    _winches(
-        nominal, real, actuation, target, slack, drive, given, data, work, winch_out
-    )
+    (parts,) = unbound(bound)
+    _told(parts, actuation)
     return int(
-        surroundings_step(real, world, PLANT_PERIOD, winch_out, data, state, work)
+        robot_step(parts.real, PLANT_PERIOD, parts.winch, parts.data, parts.work)
+    )
+
+
+@kernel
+def plant_contact_step(bound: Bound, actuation: int) -> int:
+    """Advance the plant and its surroundings by `PLANT_PERIOD`.
+
+    Args:
+        bound: a `PlantParts` and an `AroundParts`.
+        actuation: as of `plant_step`.
+
+    Returns:
+        Number of limbs that are frozen.
+    """
+    parts, around = unbound(bound)
+    _told(parts, actuation)
+    return int(
+        surroundings_step(
+            parts.real,
+            around.world,
+            PLANT_PERIOD,
+            parts.winch,
+            parts.data,
+            around.state,
+            parts.work,
+        )
     )

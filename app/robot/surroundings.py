@@ -59,6 +59,7 @@ class Surroundings:
         self._gone: set[str] = set()
         self._events: list[Event] = []
         self._time_ns = 0
+        self._gripped = b""
         self.reset()
 
     def reset(self) -> None:
@@ -69,6 +70,7 @@ class Surroundings:
         bodies.twist[:] = 0.0
         bodies.status[:] = 0
         grasp.grip[:] = 0.0
+        self._gripped = b""
         grasp.held[:] = -1
         grasp.empty[:] = 0
         self._gone.clear()
@@ -96,15 +98,17 @@ class Surroundings:
         """(L, 3) force at each tip, with what its gripper holds, hull frame [N]."""
         return self.data.tip_force
 
-    def grip(self, limb: int, command: float) -> None:
-        """Tell a gripper.
+    def grip(self, command: FloatArray) -> None:
+        """Tell the grippers.
 
         Args:
-            limb: index of the limb.
-            command: 0 open .. 1 closed; what is not finite is left alone.
+            command: (L,) 0 open .. 1 closed; what is not finite is left alone.
         """
-        if np.isfinite(command):
-            self.data.grasp.grip[limb] = min(max(command, 0.0), 1.0)
+        if command.tobytes() == self._gripped:  # looked at every millisecond
+            return
+        self._gripped = command.tobytes()
+        told = np.isfinite(command)
+        self.data.grasp.grip[told] = np.clip(command[told], 0.0, 1.0)
 
     def held_by(self, limb: int) -> str:
         """Name of the object that a limb's gripper holds; empty where none."""

@@ -88,6 +88,10 @@ class Exchange:
             self.goals.arm(now_ns)
         self._arming = arming
         self.desk.step(now_ns, state)
+        strategy = Strategy(int(state.strategy[0]))
+        self.bilateral = strategy.bilateral
+        if self.side.idle(now_ns, state):
+            return []
         coarse = b""
         if self.goals.busy:
             try:
@@ -95,8 +99,6 @@ class Exchange:
             except FrameError as error:
                 if self.side.compact:
                     self.goals.refuse(now_ns, str(error))
-        strategy = Strategy(int(state.strategy[0]))
-        self.bilateral = strategy.bilateral
         beside = Beside(
             signal=self._signal(strategy, state),
             grip=self._grip(state),

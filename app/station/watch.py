@@ -45,6 +45,14 @@ class StateWatch:
         Returns:
             An event for every change worth telling.
         """
+        if (
+            state.mode[0] == self._mode
+            and state.arm_refusal[0] == self._refusal
+            and state.arm_epoch[0] == self._epoch
+            and state.active_source[0] == self._active
+            and state.fault.tolist() == self._faults
+        ):
+            return []
         now_ns = int(state.time_ns[0])
         events: list[Event] = []
 

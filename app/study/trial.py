@@ -68,6 +68,7 @@ START_NS = NS_PER_S
 """When a trial begins [ns]; 0 means "never" in the blocks."""
 _OPERATOR_PERIOD = 4  # ticks, as live
 _LINK_PERIOD = 2
+_HEALTH_EVERY = 10
 _HEALTH_PERIOD = 100
 _ROBOT_PERIOD = 10
 _STATUS_PERIOD = 100
@@ -306,9 +307,10 @@ class Trial:
             self._submit(now_ns, Direction.DOWN, packet)
         if packets and self._recorder is not None:
             self._recorder.write_setpoint(now_ns, self.state, packets)
-        self.exchange.fill(now_ns, self.health)
-        self._blocks.health.publish()
-        self._tell(self.exchange.events())
+        if self.ticks % _HEALTH_EVERY == 0:
+            self.exchange.fill(now_ns, self.health)
+            self._blocks.health.publish()
+            self._tell(self.exchange.events())
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
         self._emulator.submit(now_ns, direction, packet)
@@ -333,6 +335,7 @@ class Trial:
         if frame is not None:
             sent_ns = frame.generated_ns - self._side.clock.offset_ns
             self.exchange.fill(now_ns, self.health)
+            self._blocks.health.publish()
             self.summary.add_telemetry(
                 frame.limb,
                 sent_ns,

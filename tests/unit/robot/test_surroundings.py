@@ -42,6 +42,13 @@ class Session:
         self.texts += [event.text for event in self.plant.events()]
 
 
+def closure(share: float) -> FloatArray:
+    """What the grippers are told: this limb's `share`, nothing for the others."""
+    told = np.full(MODEL.tip_speed_limit.size, np.nan)
+    told[LIMB] = share
+    return told
+
+
 def poses() -> dict[str, FloatArray]:
     return {
         item.what: item.coordinates for item in reached_points(GRASP, URSULA, MODEL)
@@ -54,7 +61,7 @@ def test_an_object_is_taken_lifted_and_put_down() -> None:
     around = session.around
     assert around.objects == ["ball"]
     session.go(LIMB, ball, 4.0)
-    around.grip(LIMB, 1.0)
+    around.grip(closure(1.0))
     session.go(LIMB, ball, 1.0)
     assert session.texts == ["Limb grasper holds object ball."]
     assert around.held_by(LIMB) == "ball"
@@ -66,7 +73,7 @@ def test_an_object_is_taken_lifted_and_put_down() -> None:
     assert around.poses[0, 2, 3] > resting + 0.05
     assert around.tip_force[LIMB, 2] == pytest.approx(-0.2, abs=0.05)
     assert not around.in_basket("ball")
-    around.grip(LIMB, 0.0)
+    around.grip(closure(0.0))
     session.go(LIMB, up, 1.5)
     assert session.texts[1:] == ["Limb grasper has released object ball."]
     # it came down on the table, and stays there
@@ -124,9 +131,9 @@ def test_an_object_that_is_gone_is_dropped_and_comes_back_with_a_reset() -> None
     session = Session("grasp")
     around = session.around
     session.go(LIMB, poses()["object ball"], 4.0)
-    around.grip(LIMB, 1.0)
+    around.grip(closure(1.0))
     session.go(LIMB, poses()["object ball"], 0.5)
-    around.grip(LIMB, float("nan"))
+    around.grip(closure(float("nan")))
     assert around.held_by(LIMB) == "ball"
     around.remove("ball")
     session.plant.step(Applied(session.target, Actuation.STIFF))
