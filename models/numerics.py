@@ -12,8 +12,10 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
+from models.bound import bound
 from models.cache import kernel_cache_folder
 
 __all__ = [
@@ -81,7 +83,24 @@ def _compile(
         no_cfunc_wrapper=True,
         _nrt=False,
     )(function)
+    if for_python:
+        compiled.__class__ = _CalledFromPython
     return cast("_Function", compiled)
+
+
+class _CalledFromPython(CPUDispatcher):  # type: ignore[misc]
+    """A kernel that binds the named tuples it is called with."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it; a named tuple is bound at its first use."""
+        return super().__call__(
+            *[
+                bound(item)
+                if isinstance(item, tuple) and hasattr(item, "_fields")
+                else item
+                for item in arguments
+            ]
+        )
 
 
 def kernel_part(function: _Function) -> _Function:

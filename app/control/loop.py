@@ -31,7 +31,7 @@ from app.control.tick_data import TickData, allocate_tick_data
 from app.errors import ModelError
 from app.messages import InputBlock, LinkHealth, StationState, TeleopWish
 from app.teleop.gains import Gains, gains_from
-from models.bound import Bound, bind, unbound
+from models.bound import Bound, bind
 from models.inverse import InverseData
 from models.numerics import IntArray, kernel
 from models.robot import RobotData, RobotModel
@@ -125,15 +125,14 @@ class _Loop(NamedTuple):
 
 
 @kernel
-def run_loop(bound: Bound, control_out: IntArray, once: int) -> None:
+def run_loop(loop: _Loop, control_out: IntArray, once: int) -> None:
     """Run until control_out[0] is set; or one period, where `once` is 1.
 
     Args:
-        bound: a `_Loop`; samples, wish and health view the memory that is read.
+        loop: bound; samples, wish and health view the memory that is read.
         control_out: (3,) stop, newest grid point [ns] and, for `once`, the time [ns].
         once: 1 for one period.
     """
-    loop: _Loop = unbound(bound)
     statistics = loop.statistics
     due = control_out[1]
     if due == 0:

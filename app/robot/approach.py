@@ -4,23 +4,43 @@ Each segment has a path of its own, because a frame may tell some of them only.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from app.robot.envelope import advance_applied, clamp_to_envelope
-from models.bound import Bound, bind, unbound
-from models.numerics import FloatArray, kernel
+from models.bound import Bound, bind
+from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotModel
 
 __all__ = ["Approach"]
 
 
+class _Paths(NamedTuple):
+    """What is moved, as the arguments of `advance_applied`."""
+
+    model: RobotModel
+    origin: FloatArray
+    goal: FloatArray
+    begin_ns: IntArray
+    end_ns: IntArray
+    applied: FloatArray
+
+
 @kernel
-def advance_paths(bound: Bound, now_ns: int, period: float) -> int:
-    """Move on along all paths, as `advance_applied`, whose other arguments are bound."""
-    model, origin, goal, begin_ns, end_ns, applied = unbound(bound)
+def advance_paths(paths: _Paths, now_ns: int, period: float) -> int:
+    """Move on along all paths."""
     return int(
-        advance_applied(model, now_ns, period, origin, goal, begin_ns, end_ns, applied)
+        advance_applied(
+            paths.model,
+            now_ns,
+            period,
+            paths.origin,
+            paths.goal,
+            paths.begin_ns,
+            paths.end_ns,
+            paths.applied,
+        )
     )
 
 
@@ -38,8 +58,8 @@ class Approach:
         self._wanted = np.zeros((segments, 3))
         self._begin_ns = np.zeros(segments, dtype=np.int64)
         self._end_ns = np.zeros(segments, dtype=np.int64)
-        self._bound = Bound(
-            (
+        self._paths = Bound(
+            _Paths(
                 model,
                 self._origin,
                 self._goal,
@@ -48,7 +68,7 @@ class Approach:
                 self.applied,
             )
         )
-        self._advance = bind(advance_paths, self._bound, 0, 0.0)
+        self._advance = bind(advance_paths, self._paths, 0, 0.0)
 
     def want(self, segment: int, row: FloatArray) -> int:
         """Look at a setpoint of one segment, without going there yet.
@@ -90,7 +110,7 @@ class Approach:
 
     def advance(self, now_ns: int, period: float) -> None:
         """Move on along the paths within the rate limits; `period` [s] since last."""
-        self._advance(self._bound, now_ns, period)
+        self._advance(self._paths, now_ns, period)
 
     def go_home(self, period: float) -> None:
         """Move on towards the rest posture within the rate limits."""

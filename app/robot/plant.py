@@ -183,28 +183,27 @@ class Plant:
         start = model.rest_coordinates if coordinates is None else coordinates
         reset_robot_data(self._real, start, self._work, self._data)
         self._winch[:] = self._data.servo_length
-        self._bound = self._bind()
-        step = plant_step if surroundings is None else plant_contact_step
-        self._step = bind(step, self._bound, EACH)
-
-    def _bind(self) -> Bound:
         self._target = self._data.coordinates.copy()
-        parts = PlantParts(
-            nominal=self._nominal,
-            real=self._real,
-            target=self._target,
-            slack=self._slack,
-            drive=self._drive,
-            given=self._given,
-            data=self._data,
-            work=self._work,
-            winch=self._winch,
+        parts = Bound(
+            PlantParts(
+                nominal=self._nominal,
+                real=self._real,
+                target=self._target,
+                slack=self._slack,
+                drive=self._drive,
+                given=self._given,
+                data=self._data,
+                work=self._work,
+                winch=self._winch,
+            )
         )
-        if self.surroundings is None:
-            return Bound((parts,))
-        return Bound(
-            (parts, AroundParts(self.surroundings.model, self.surroundings.data))
-        )
+        self._parts: tuple[Bound, ...] = (parts,)
+        if surroundings is None:
+            self._step = bind(plant_step, parts, EACH)
+        else:
+            around = Bound(AroundParts(surroundings.model, surroundings.data))
+            self._parts = (parts, around)
+            self._step = bind(plant_contact_step, parts, around, EACH)
 
     @property
     def coordinates(self) -> FloatArray:
@@ -278,7 +277,7 @@ class Plant:
     def _advance(self, actuation: int, target: FloatArray) -> int:
         self.time_ns += _STEP_NS
         self._target[:] = target
-        self._frozen = self._step(self._bound, actuation)
+        self._frozen = self._step(*self._parts, actuation)
         if self.surroundings is not None:
             self.surroundings.note(self.time_ns)
         return self._frozen

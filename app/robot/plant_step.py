@@ -6,7 +6,6 @@ The winches' controller knows the nominal model; the limbs move by the real one.
 from typing import NamedTuple
 
 from app.robot.safety import Actuation
-from models.bound import Bound, unbound
 from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotData, RobotModel
 from models.robot_contact import SurroundingsData, SurroundingsModel
@@ -153,17 +152,16 @@ def _told(parts: PlantParts, actuation: int) -> None:
 
 
 @kernel
-def plant_step(bound: Bound, actuation: int) -> int:
+def plant_step(parts: PlantParts, actuation: int) -> int:
     """Advance the plant by `PLANT_PERIOD` where there is nothing to touch.
 
     Args:
-        bound: a `PlantParts`.
+        parts: of the plant.
         actuation: an `Actuation` of all winches; `EACH`: each as `drive` says.
 
     Returns:
         Number of limbs that are frozen.
     """
-    (parts,) = unbound(bound)
     _told(parts, actuation)
     return int(
         robot_step(parts.real, PLANT_PERIOD, parts.winch, parts.data, parts.work)
@@ -171,17 +169,17 @@ def plant_step(bound: Bound, actuation: int) -> int:
 
 
 @kernel
-def plant_contact_step(bound: Bound, actuation: int) -> int:
+def plant_contact_step(parts: PlantParts, around: AroundParts, actuation: int) -> int:
     """Advance the plant and its surroundings by `PLANT_PERIOD`.
 
     Args:
-        bound: a `PlantParts` and an `AroundParts`.
+        parts: of the plant.
+        around: of its surroundings.
         actuation: as of `plant_step`.
 
     Returns:
         Number of limbs that are frozen.
     """
-    parts, around = unbound(bound)
     _told(parts, actuation)
     return int(
         surroundings_step(
