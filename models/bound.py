@@ -102,7 +102,7 @@ def bind(kernel: Callable[..., _Result], *arguments: Any) -> Callable[..., _Resu
     return entry
 
 
-class _BoundType(types.Type):  # type: ignore[misc]
+class _BoundType(types.Type):
     """A `Bound` as kernels see it: a pointer to the words of its tuple."""
 
     def __init__(self, held: Any) -> None:
@@ -118,7 +118,9 @@ def _is_tuple(kind: Any) -> bool:
 
 
 def _is_named(kind: Any) -> bool:
-    return isinstance(kind, types.NamedTuple | types.NamedUniTuple)
+    return isinstance(
+        kind, types.containers.NamedTuple | types.containers.NamedUniTuple
+    )
 
 
 @typeof_impl.register(Bound)  # type: ignore[untyped-decorator]
@@ -140,7 +142,7 @@ def _unbox(_kind: _BoundType, value: Any, c: Any) -> NativeValue:
 # -- what kernels can do with one ---------------------------------------------------
 
 
-@infer_getattr  # type: ignore[untyped-decorator]
+@infer_getattr
 class _Fields(AttributeTemplate):  # type: ignore[misc]
     """The type of a field."""
 
@@ -159,7 +161,7 @@ def _field(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     return _item(context, builder, kind.held, value, kind.held.fields.index(name))
 
 
-@infer  # type: ignore[untyped-decorator]
+@infer
 class _FixedItem(AbstractTemplate):  # type: ignore[misc]
     """The type of an item whose index is written in the source."""
 
@@ -179,7 +181,7 @@ def _fixed_item(context: Any, builder: Any, kinds: Any, arguments: Any) -> Any:
     return _item(context, builder, kinds.args[0].held, value, index)
 
 
-@infer_global(operator.getitem)  # type: ignore[untyped-decorator]
+@infer_global(operator.getitem)
 class _AnyItem(AbstractTemplate):  # type: ignore[misc]
     """The type of an item of a tuple whose items have one type."""
 
@@ -188,7 +190,7 @@ class _AnyItem(AbstractTemplate):  # type: ignore[misc]
         value, _ = arguments
         if not isinstance(value, _BoundType):
             return None
-        if not isinstance(value.held, types.UniTuple):
+        if not isinstance(value.held, types.containers.UniTuple):
             return None
         return signature(_inner(value.held.dtype), value, types.int64)
 

@@ -90,7 +90,7 @@ def _count(duration_ns: int, histogram_out: IntArray) -> None:
     histogram_out[min(index, histogram_out.size - 1)] += 1
 
 
-class _Loop(NamedTuple):
+class _LoopData(NamedTuple):
     """All that one loop works on; each `local` is read from or goes to its mailbox."""
 
     model: RobotModel
@@ -125,7 +125,7 @@ class _Loop(NamedTuple):
 
 
 @kernel
-def run_loop(loop: _Loop, control_out: IntArray, once: int) -> None:
+def run_loop(loop: _LoopData, control_out: IntArray, once: int) -> None:
     """Run until control_out[0] is set; or one period, where `once` is 1.
 
     Args:
@@ -133,7 +133,6 @@ def run_loop(loop: _Loop, control_out: IntArray, once: int) -> None:
         control_out: (3,) stop, newest grid point [ns] and, for `once`, the time [ns].
         once: 1 for one period.
     """
-    statistics = loop.statistics
     due = control_out[1]
     if due == 0:
         due = _now_ns(loop.timespec)
@@ -172,22 +171,24 @@ def run_loop(loop: _Loop, control_out: IntArray, once: int) -> None:
         mailbox_write(loop.state_words, loop.local_state)
         ring_push(loop.log_words, loop.local_state, loop.log_rows)
         lateness = start - due
-        statistics.ticks[0] += 1
-        statistics.last_lateness_ns[0] = lateness
-        statistics.worst_lateness_ns[0] = max(statistics.worst_lateness_ns[0], lateness)
+        loop.statistics.ticks[0] += 1
+        loop.statistics.last_lateness_ns[0] = lateness
+        loop.statistics.worst_lateness_ns[0] = max(
+            loop.statistics.worst_lateness_ns[0], lateness
+        )
         if lateness > 1_000_000:
-            statistics.late_1ms[0] += 1
-        _count(lateness, statistics.lateness)
+            loop.statistics.late_1ms[0] += 1
+        _count(lateness, loop.statistics.lateness)
         if loop.last_start[0] != 0:
-            _count(start - loop.last_start[0], statistics.period)
+            _count(start - loop.last_start[0], loop.statistics.period)
         loop.last_start[0] = start
         if skipped > 0:
-            statistics.overruns[0] += skipped
+            loop.statistics.overruns[0] += skipped
             due += skipped * PERIOD_NS
         if once == 0:
-            statistics.last_cost_ns[0] = _now_ns(loop.timespec) - start
-            _count(statistics.last_cost_ns[0], statistics.cost)
-        if statistics.ticks[0] % 20 == 0:
+            loop.statistics.last_cost_ns[0] = _now_ns(loop.timespec) - start
+            _count(loop.statistics.last_cost_ns[0], loop.statistics.cost)
+        if loop.statistics.ticks[0] % 20 == 0:
             mailbox_write(loop.statistics_words, loop.local_statistics)
         control_out[1] = due
         if once == 1:
@@ -241,7 +242,7 @@ class ControlLoop:
         self.state_words = state_words
         self.statistics = blocks.statistics.local
         self._bound = Bound(
-            _Loop(
+            _LoopData(
                 model=model,
                 timespec=np.zeros(2, dtype=np.int64),
                 age_limit_ns=SOURCE_AGE_LIMIT_NS,

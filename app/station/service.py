@@ -298,9 +298,12 @@ class Station:
                 self._recorder.close()
             except LogError as error:
                 self._say_not_recorded(str(error))
-        return self.summary.as_dict(
+        summary = self.summary.as_dict(
             self.blocks.statistics.local, str(self.log) if self.log else None
         )
+        if self._haptic is not None:
+            summary["haptic"] = self._haptic.told()
+        return summary
 
 
 def run_station(session: Session, stop: StopFlag) -> None:

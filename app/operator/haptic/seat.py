@@ -12,6 +12,7 @@ shows the opposite.
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,6 @@ from app.operator.haptic.signals import (
     allocate_force,
     allocate_sample,
 )
-from app.operator.haptic.timing import HapticTiming
 from app.operator.haptic.worker import HapticWorker
 
 __all__ = ["HAPTIC_NAMES", "HandInbox", "HandOutbox", "HapticSeat", "haptic_parameters"]
@@ -221,6 +221,12 @@ class HapticSeat:
             self._worker.stop()
         self._stack.close()
 
-    def timing(self) -> HapticTiming | None:
-        """Tell how punctual the thread is; None before `start`."""
-        return None if self._worker is None else self._worker.timing()
+    def told(self) -> dict[str, Any]:
+        """Sum up how punctual the thread was, and how smooth its force."""
+        worker = self._worker
+        if worker is None:
+            return {}
+        return worker.timing()._asdict() | {
+            "greatest_step_n": float(worker.render.greatest_step[0]),
+            "slew_limit_n_ms": 1e-3 * self.parameters.slew_n_s,
+        }
