@@ -22,6 +22,7 @@ from app.cli import (  # noqa: F401  they add their commands
     link,
     lists,
     mark,
+    participant,
     processes,
     replay,
     rerun,

@@ -77,7 +77,12 @@ def show_window(window: QMainWindow) -> None:
 
 
 def run_console(
-    session: Session, supervisor: Supervisor | None, *, watch: bool = False
+    session: Session,
+    supervisor: Supervisor | None,
+    *,
+    watch: bool = False,
+    hidden: str | None = None,
+    longest_s: float | None = None,
 ) -> int:
     """Show the console until it is closed.
 
@@ -87,6 +92,9 @@ def run_console(
         supervisor: owner of the session's processes; None where another console has
             them.
         watch: look on, never take control.
+        hidden: what the strategy is called before a participant who must not know it;
+            None: it is shown.
+        longest_s: close after so long [s]; None: when a person does.
 
     Returns:
         Exit status.
@@ -108,10 +116,14 @@ def run_console(
         mapping=mapping,
         make_scene=make_scene,
     )
+    if hidden is not None:
+        window.hide_strategy(hidden)
     show_window(window)
     window.activateWindow()
     window.viewport.setFocus()
     window.start()
+    if longest_s is not None:
+        QTimer.singleShot(round(1e3 * longest_s), window.close)
     for number in (signal.SIGINT, signal.SIGTERM):
         # not at once: the signal may come in the middle of a frame
         signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))

@@ -104,6 +104,7 @@ class ConsoleWindow(QMainWindow):
         self._round = 0
         self._postponed = 0
         self._supervised = False
+        self._strategy_hidden = False
         self.setWindowTitle(f"limblink – {robot.title}")
         self.topbar = TopBar(robot, self.controls)
         self.limbs = LimbsPanel(robot, model, self.select_limb)
@@ -361,7 +362,7 @@ class ConsoleWindow(QMainWindow):
             Qt.Key.Key_F5: self.viewbar.skin.click,
             Qt.Key.Key_F6: self._change_pane,
             Qt.Key.Key_F7: self.viewbar.inset.click,
-            Qt.Key.Key_F8: self.strategy.open_list,
+            Qt.Key.Key_F8: self._open_strategies,
             Qt.Key.Key_F9: self._change_lower,
             Qt.Key.Key_F10: self.goals.ask,
             Qt.Key.Key_F11: self.goals.ask_stop,
@@ -373,6 +374,10 @@ class ConsoleWindow(QMainWindow):
         if not event.isAutoRepeat():
             acts[key]()
         return True
+
+    def _open_strategies(self) -> None:
+        if not self._strategy_hidden:
+            self.strategy.open_list()
 
     def _change_lower(self) -> None:
         """Show the goals panel with the keys on it, or the plots."""
@@ -434,6 +439,16 @@ class ConsoleWindow(QMainWindow):
             self.viewport.scene.close()
             self.viewport.scene = None
         super().closeEvent(event)
+
+    def hide_strategy(self, name: str) -> None:
+        """Keep from a participant how hand and tip are joined, and from changing it.
+
+        Args:
+            name: what the title calls it instead.
+        """
+        self._strategy_hidden = True
+        self.strategy.hide()
+        self.setWindowTitle(f"limblink – system {name}")
 
     @property
     def is_stopped(self) -> bool:

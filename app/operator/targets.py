@@ -1,8 +1,8 @@
 """A person who visits targets one after the other.
 
 The next target is turned to once the robot's own tip is seen to have dwelt in the
-present one: what is predicted does not count. In a trial that is judged the screen marks
-the targets that were met, and the person waits for that.
+present one: what is predicted does not count. In a trial that is judged the screen
+marks the targets that were met, and the person waits for that.
 """
 
 from collections.abc import Callable

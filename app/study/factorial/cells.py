@@ -26,7 +26,7 @@ from app.operator.scripted import SCRIPTED_NAMES, is_scripted
 from app.robot.plant import PlantMismatch
 from app.study.factorial.plan import StudyPlan, TaskChoice
 
-__all__ = ["Cell", "TrialSpec", "plan_trials", "round_trip_s"]
+__all__ = ["Cell", "TrialSpec", "named", "plan_trials", "round_trip_s"]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _of_seed(plan: StudyPlan, root: int) -> Iterator[TrialSpec]:
                         teleop = strategy.teleop.model_copy(
                             update={"strategy": strategy.name}
                         )
-                        yield _named(
+                        yield named(
                             TrialSpec(
                                 "",
                                 cell,
@@ -163,8 +163,8 @@ def _files(task: str, robot: str) -> dict[str, Any]:
     }
 
 
-def _named(spec: TrialSpec) -> TrialSpec:
-    """Give a trial its name."""
+def named(spec: TrialSpec) -> TrialSpec:
+    """Give a trial its name, from all that decides its outcome."""
     whole = _files(spec.task, spec.robot) | {
         "cell": spec.cell.__dict__,
         "link": spec.link.model_dump(mode="json"),

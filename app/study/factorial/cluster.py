@@ -94,7 +94,7 @@ def _gather(
     failed = 0
     left = set(byname)
     try:
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             job = byname[str(future.key).removeprefix("limblink-")]
             error = future.exception()
             if isinstance(error, FutureCancelledError):

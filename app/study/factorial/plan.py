@@ -26,6 +26,7 @@ __all__ = [
     "StudyPlan",
     "TargetName",
     "TaskChoice",
+    "from_folder",
     "load_plan",
     "plan_names",
 ]
@@ -237,11 +238,11 @@ def load_plan(name: str) -> StudyPlan:
         ConfigError: missing or not valid.
     """
     path = find_asset("studies", name)
-    return _from(path.parent, load_toml(path, StudyPlan))
+    return from_folder(path.parent, load_toml(path, StudyPlan))
 
 
-def _from(folder: Path, plan: StudyPlan) -> StudyPlan:
-    """Take paths of files from where the plan lies."""
+def from_folder(folder: Path, plan: StudyPlan) -> StudyPlan:
+    """Take paths of files in a plan from where the plan lies."""
 
     def own(name: str) -> str:
         if not name.endswith(".toml") and "/" not in name:

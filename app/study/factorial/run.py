@@ -41,7 +41,7 @@ from app.study.task_watch import TaskWatch
 from app.study.trial import Trial, TrialSetup
 from app.study.trial_seeds import TrialSeeds
 
-__all__ = ["RECORDING", "RESULT", "TRACE", "run_spec"]
+__all__ = ["RECORDING", "RESULT", "TRACE", "packed", "run_spec"]
 
 RESULT, TRACE, RECORDING = "result.json", "trace.npz", "recording.mcap"
 _THIN = 10  # ms
@@ -91,7 +91,7 @@ def run_spec(spec: TrialSpec, folder: Path) -> dict[str, Any]:
             recorder.close()
     result["figures"] = jsonable(measure(outcome))
     result["trace_sha256"] = outcome.trace.fingerprint()
-    _write(folder / TRACE, _packed(outcome.trace.thinned(_THIN)))
+    _write(folder / TRACE, packed(outcome.trace.thinned(_THIN)))
     if recorder is not None:
         result["recording_sha256"] = _sha256(folder / RECORDING)
     text = json.dumps(result, indent=1, sort_keys=True, allow_nan=False)
@@ -201,8 +201,8 @@ def _recorder(spec: TrialSpec, setup: TrialSetup, path: Path) -> Recorder:
     return Recorder(path, facts, files)
 
 
-def _packed(arrays: dict[str, Any]) -> bytes:
-    """Arrays as one compressed npz; its entries carry no time of day."""
+def packed(arrays: dict[str, Any]) -> bytes:
+    """Return arrays as one compressed npz; its entries carry no time of day."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue()

@@ -5,6 +5,7 @@ operator can see.
 """
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from app.study.task_truth import Truth
 from app.study.trial import Trial
 from models.numerics import FloatArray, IntArray
 
-__all__ = ["PERIOD_S", "TraceLog", "TrialTrace"]
+__all__ = ["PERIOD_S", "TraceLog", "TrialTrace", "trace_table"]
 
 PERIOD_S = 1e-3
 _BLOCK = 4096
@@ -86,6 +87,10 @@ class TrialTrace:
         """Return the number of milliseconds."""
         return len(self._table)
 
+    def until(self, count: int) -> "TrialTrace":
+        """Return the first so many milliseconds."""
+        return TrialTrace(self._table[:count], self.applied, self.clock_zero_ns)
+
     def after(self, start_s: float) -> "TrialTrace":
         """Return what came from a time on [s]."""
         first = int(np.searchsorted(self.time_s, start_s - 0.5 * PERIOD_S))
@@ -106,6 +111,19 @@ class TrialTrace:
         }
         zero = np.array([self.clock_zero_ns])
         return kept | {"applied_ns": self.applied, "clock_zero_ns": zero}
+
+
+def trace_table(count: int, columns: Mapping[str, FloatArray]) -> FloatArray:
+    """Put the columns of a trace, (n,) or (n, 3) each, into one table for `TrialTrace`.
+
+    Args:
+        count: number of milliseconds n.
+        columns: all of them, by name.
+    """
+    table = np.zeros((count, _WIDTH))
+    for name, span in _SPANS.items():
+        table[:, span] = columns[name].reshape(count, -1)
+    return table
 
 
 class TraceLog:

@@ -1,0 +1,1 @@
+"""Studies with people: who does what in which order, and how it is judged."""
