@@ -8,12 +8,13 @@ from app.console.goal_draft import GoalDraft
 from app.console.readings import StationReadings
 from app.console.theme import ALARM, AMBER, GOOD, MUTED, TEXT
 from app.console.words import duration_ms
+from app.messages import LinkHealth
 from app.teleop.goals import GoalKind, GoalReason, GoalState
 from models.limb import limb_poses
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["goal_words", "share_words", "tip_axis"]
+__all__ = ["goal_words", "share_words", "stopped_by", "tip_axis"]
 
 
 def goal_words(
@@ -49,6 +50,26 @@ def goal_words(
     felt = float(health.goal_force[0])
     force = f", {felt:.1f} N" if felt >= 0.05 else ""
     return f"{what} {100.0 * float(health.goal_progress[0]):.0f} %{force}", TEXT
+
+
+def stopped_by(health: LinkHealth, limb: int) -> int:
+    """Choose the limb that a stop is for.
+
+    Args:
+        health: newest knowledge of goals.
+        limb: the selected one.
+
+    Returns:
+        The limb whose goal runs; else the selected one, or another, where goals alone
+        drive it; -1 = none.
+    """
+    held = np.flatnonzero(health.goal_hold).tolist()
+    of, state = int(health.goal_limb[0]), int(health.goal_state[0])
+    runs = state not in (GoalState.DONE, GoalState.FAILED)
+    for wanted, counts in ((of, runs), (limb, True)):
+        if counts and wanted in held:
+            return wanted
+    return held[0] if held else -1
 
 
 def tip_axis(model: RobotModel, limb: int, coordinates: FloatArray) -> FloatArray:

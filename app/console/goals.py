@@ -22,7 +22,7 @@ from app.config.robot import RobotParameters
 from app.console.assist import AssistRow
 from app.console.controls import ConsoleControls
 from app.console.goal_draft import KINDS, GoalDraft
-from app.console.goal_words import goal_words, tip_axis
+from app.console.goal_words import goal_words, stopped_by, tip_axis
 from app.console.readings import StationReadings
 from app.console.theme import AMBER, base_pixel_size
 from app.console.widgets import DropDown, Panel, Sentence
@@ -37,7 +37,7 @@ _SPINS = (
     ("±", "tolerance", "mm", 1e3, 1.0, 25.0, 1.0, "tolerance: how near is there"),
     ("", "speed", "mm/s", 1e3, 1.0, 50.0, 5.0, "greatest speed of the tip"),
     (
-        "≤ ",
+        "≤",
         "force",
         "N",
         1.0,
@@ -57,6 +57,7 @@ _SPINS = (
         "how long to press, or to let the gripper work",
     ),
 )
+_COLUMNS = ((0, 3), (3, 4), (7, 3), (10, 2))  # of twelve, the longest for mm/s
 _ALONG = ("into surface", "along limb", "along view", "down", "ahead")
 
 
@@ -93,7 +94,7 @@ class GoalsPanel(Panel):
         self._axis = np.array([1.0, 0.0, 0.0])
         self._into: FloatArray | None = None
         self._able = False
-        self._held = False
+        self._stops = -1
         self.trouble = ""
         self._size = base_pixel_size()
         self._limb = QLabel("")
@@ -166,7 +167,7 @@ class GoalsPanel(Panel):
         row = QHBoxLayout()
         row.setSpacing(4)
         for widget in (self.mark, self.at_tip, self.along, self.way, self.clear_way):
-            row.addWidget(widget, 1)
+            row.addWidget(widget, 2 if widget is self.along else 1)
         return row
 
     def _figures(self) -> QGridLayout:
@@ -197,7 +198,8 @@ class GoalsPanel(Panel):
                 lambda value, name=name, scale=scale: self._set(name, value / scale)
             )
             self.spins[name] = spin
-            grid.addWidget(spin, 1, 3 * column, 1, 3)
+            first, span = _COLUMNS[column]
+            grid.addWidget(spin, 1, first, 1, span)
         return grid
 
     def _send_row(self) -> QHBoxLayout:
@@ -210,7 +212,8 @@ class GoalsPanel(Panel):
         self.stop.setObjectName("cut")
         self.stop.setAccessibleName("stop the goal; the limb is yours again")
         self.stop.setToolTip(
-            "Stop what runs, and give the selected limb back to the operator (F11)."
+            "Stop the goal that runs, whatever its limb; else give the selected limb "
+            "back to the operator, or another one that had a goal (F11)."
         )
         self.stop.clicked.connect(self.ask_stop)
         for button in (self.send, self.stop):
@@ -257,9 +260,9 @@ class GoalsPanel(Panel):
         return True
 
     def ask_stop(self) -> None:
-        """Stop the selected limb's goal; nothing where it has none."""
-        if self._able and self._held:
-            self._controls.goals.ask(Goal(1, GoalKind.STOP, self.draft.limb))
+        """Stop what runs, else give a limb back that listens to goals alone."""
+        if self._able and self._stops >= 0:
+            self._controls.goals.ask(Goal(1, GoalKind.STOP, self._stops))
 
     def _choose_along(self, index: int) -> None:
         directions = (None, self._into, self._axis, self._view_axis(), -_UP, _BOW)
@@ -327,7 +330,7 @@ class GoalsPanel(Panel):
         self.way.setText(f"+ WAY {len(draft.points) or ''}".rstrip())
         self.clear_way.setEnabled(bool(draft.points))
         self.way.setEnabled(draft.place is not None)
-        self.spins["force"].setPrefix("" if press else "≤ ")
+        self.spins["force"].setPrefix("" if press else "≤")
         for spin in (*self.place, self.spins["tolerance"]):
             spin.setEnabled(not press or draft.assisted)
         self.assist.show_draft(draft)
@@ -345,15 +348,16 @@ class GoalsPanel(Panel):
         self._into = -state.surface_normal[limb] if known else None
         armed = int(state.mode[0]) == StationMode.ARMED
         self._able = writable and readings.is_alive and armed
-        self._held = bool(health.goal_hold[limb])
+        self._stops = stopped_by(health, limb)
         self.send.setEnabled(self._able)
-        self.stop.setEnabled(self._able and self._held)
+        self.stop.setEnabled(self._able and self._stops >= 0)
         if readings.is_alive:
             self._adopt_assistance(readings, limb)
         self.assist.refresh(readings, self.draft, writable=writable)
         if not self.trouble:
             self._show_status(*goal_words(readings, self._robot, limb))
-        share = float(health.goal_progress[0]) if self._held else 0.0
+        held = bool(health.goal_hold[int(health.goal_limb[0])])
+        share = float(health.goal_progress[0]) if held else 0.0
         self.progress.setValue(round(100 * share))
 
     def _adopt_assistance(self, readings: StationReadings, limb: int) -> None:

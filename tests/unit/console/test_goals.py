@@ -9,6 +9,7 @@ from PyQt6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from app.console.goal_draft import GoalDraft
+from app.console.goal_words import stopped_by
 from app.messages import GoalSource
 from app.teleop.goal_wish import goal_of
 from app.teleop.goals import Goal, GoalKind, GoalState
@@ -76,6 +77,17 @@ def test_f11_gives_back_a_limb_that_has_a_goal(desk: Desk) -> None:
     desk.qtbot.mousePress(desk.window.viewport, LEFT, pos=tip)
     assert "F11" in desk.window.viewport.hint
     assert desk.window.controls.drag is None
+
+
+def test_a_stop_is_for_what_runs_whatever_limb_is_selected(desk: Desk) -> None:
+    health = desk.window.readings.health
+    assert stopped_by(health, 0) == -1
+    health.goal_hold[:] = 0, 2, 0, 2
+    health.goal_limb[0], health.goal_state[0] = 3, GoalState.RUNNING
+    assert stopped_by(health, 1) == 3
+    health.goal_state[0] = GoalState.DONE
+    assert stopped_by(health, 1) == 1
+    assert stopped_by(health, 0) == 1
 
 
 def test_nothing_is_sent_unarmed(desk: Desk) -> None:
