@@ -70,7 +70,7 @@ class Bound:
         kind = numba.typeof(held)
         words: list[int] = []
         _write(kind, held, words)
-        self.kind = _BoundType(kind)
+        self._numba_type_ = _BoundType(kind)  # looked at by the dispatcher
         self._words = np.array(words, dtype=np.int64)
         self.address = int(self._words.ctypes.data)
 
@@ -125,7 +125,7 @@ def _is_named(kind: Any) -> bool:
 
 @typeof_impl.register(Bound)  # type: ignore[untyped-decorator]
 def _type_of(value: Bound, _context: Any) -> _BoundType:
-    return value.kind
+    return value._numba_type_  # noqa: SLF001
 
 
 register_model(_BoundType)(data_models.OpaqueModel)

@@ -131,7 +131,10 @@ class Followed:
                 where the robot senses none.
         """
         applied = self._approach.applied
-        np.copyto(self._measured, np.where(np.isfinite(measured), measured, applied))
+        self._measured[:] = measured
+        if not math.isfinite(measured.sum()):
+            unknown = ~np.isfinite(measured)
+            self._measured[unknown] = applied[unknown]
         self.pressing.step(now_ns, period, patience_ns, contact, applied, measured)
         rows = self.goals.step(period, measured, contact)
         if rows is not None:

@@ -39,6 +39,8 @@ _SLACK_MARGIN = 5e-3  # m paid out beyond what any pose inside the envelope need
 
 _NOISE_ROWS = 256  # measurements whose noise is drawn at once
 
+_NO_FAULT = RobotFault(0)
+
 _STEP_NS = round(1e9 * PLANT_PERIOD)
 
 _FACTOR_RANGE = (0.2, 5.0)
@@ -223,7 +225,7 @@ class Plant:
     @property
     def faults(self) -> RobotFault:
         """None: nothing of a simulated robot fails."""
-        return RobotFault(0)
+        return _NO_FAULT
 
     def clear_faults(self) -> None:
         """Nothing to do."""

@@ -906,6 +906,7 @@ class TestBeside:
         for packet in (*old, *new, *unarmed[:1]):
             rig.deliver(packet)
         assert rig.bridge.followed.goals.status.number in {4, 5}
+        rig.step(1)
         assert not rig.bridge.followed.goals.running or mtu_bytes > 8
         if mtu_bytes == 8:
             assert rig.still()
