@@ -187,16 +187,18 @@ def _drive(
         exact = session.virtual and changes == Changes()
         hands = session.hands(patient=not exact)
         trial = Trial(setup, recorder, hands)
-        while trial.ticks < session.ticks + hands.waited_ns // PERIOD_NS:
-            heard_ns = trial.now_ns - hands.waited_ns
-            while wanted is not None and wanted.time_ns <= heard_ns:
-                trial.want(wanted.wish)
-                wanted = next(wishes, None)
-            trial.step()
-            traces.step(trial)
-            if trial.ticks % _TELL_TICKS == 0:
-                tell(min(1.0, trial.ticks / session.ticks))
-        trial.finish()
+        try:
+            while trial.ticks < session.ticks + hands.waited_ns // PERIOD_NS:
+                heard_ns = trial.now_ns - hands.waited_ns
+                while wanted is not None and wanted.time_ns <= heard_ns:
+                    trial.want(wanted.wish)
+                    wanted = next(wishes, None)
+                trial.step()
+                traces.step(trial)
+                if trial.ticks % _TELL_TICKS == 0:
+                    tell(min(1.0, trial.ticks / session.ticks))
+        finally:
+            trial.finish()
     finally:
         if recorder is not None:
             recorder.close()

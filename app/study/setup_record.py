@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from app.config.link import LinkParameters, load_link
 from app.config.loader import find_asset
+from app.config.robot import RobotParameters, load_robot
 from app.config.scene import SceneParameters, load_scene
 from app.config.teleop import TeleopParameters
 from app.errors import ConfigError, LogError
@@ -50,6 +51,7 @@ def record_setup(setup: TrialSetup) -> tuple[dict[str, str], dict[str, bytes]]:
         if isinstance(name, str):
             asset = find_asset(folder, name)
             files[f"{folder}-{asset.name}"] = asset.read_bytes()
+    resolved_robot = load_robot(robot) if isinstance(robot, str) else robot
     resolved_link = load_link(link) if isinstance(link, str) else link
     resolved_scene = load_scene(scene) if isinstance(scene, str) else scene
     if resolved_link.trace is not None:
@@ -63,6 +65,7 @@ def record_setup(setup: TrialSetup) -> tuple[dict[str, str], dict[str, bytes]]:
             "seed": setup.seed,
             "seeds": None if setup.seeds is None else setup.seeds._asdict(),
             "deadband": setup.deadband,
+            "robot": resolved_robot.model_dump(mode="json"),
             "link": resolved_link.model_dump(mode="json"),
             "scene": resolved_scene.model_dump(mode="json"),
             "teleop": setup.teleop.model_dump(mode="json"),
@@ -131,7 +134,7 @@ def _trial_setup(
     if link.trace is not None:
         link = link.with_trace(folder / _TRACE, link.trace.at_end)
     return TrialSetup(
-        robot=_robot(files, folder),
+        robot=RobotParameters.model_validate(told["robot"]),
         link=link,
         operator=told["operator"],
         scene=SceneParameters.model_validate(told["scene"]),

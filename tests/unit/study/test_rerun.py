@@ -9,6 +9,7 @@ from mcap.records import Attachment, Channel, Header, Message, Metadata, Schema
 from mcap.writer import Writer
 
 from app.cli import run
+from app.config.robot import load_robot
 from app.config.teleop import TeleopParameters
 from app.errors import LogError
 from app.link.settings import LinkOverrides
@@ -213,6 +214,7 @@ def test_the_set_up_comes_back(faulty, tmp_path):
     assert setup.teleop == SETUP.teleop
     assert asdict(setup.mismatch) == asdict(SETUP.mismatch)
     assert setup.link.name == "optical-turbid"
+    assert setup.robot == load_robot("silver2")
     kept = replace(setup, robot="", link="", scene=None)
     assert kept == replace(SETUP, robot="", link="", scene=None)
 
