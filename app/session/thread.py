@@ -291,7 +291,7 @@ class RecorderThread:
         severity = Severity.INFO if detail is Detail.ALL else Severity.WARNING
         self._tell(
             severity,
-            f"The disk of the recording has {room.free_bytes >> 20} MB left: "
+            f"The disk of the recording has {room.free_bytes / 1e6:.1f} MB left: "
             f"{_DETAIL_WORDS[detail]}.",
             now_ns,
         )

@@ -98,5 +98,5 @@ def test_a_disk_that_fills_is_told_in_the_file(
         assert player.index.count("/packet") == 0
         assert player.index.count("/mark") == 1
         [event] = player.overview.events
-    assert "has 100 MB left" in event.text
+    assert "has 104.9 MB left" in event.text
     assert "only events, marks" in event.text
