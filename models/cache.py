@@ -7,17 +7,20 @@ from pathlib import Path
 
 import platformdirs
 
-__all__ = ["kernel_cache_folder"]
+__all__ = ["KERNEL_FOLDERS", "kernel_cache_folder"]
 
 _ROOT = Path(__file__).resolve().parent.parent
-_KERNEL_SOURCES = (
+KERNEL_FOLDERS = (
     "models",
     "app/control",
+    "app/link",
     "app/operator/haptic",
     "app/robot",
     "app/study",
+    "app/study/targets",
     "app/teleop",
 )
+"""Where kernels are written; scripts/check_kernels.py sees that none is left out."""
 
 
 def kernel_cache_folder() -> Path:
@@ -27,7 +30,7 @@ def kernel_cache_folder() -> Path:
         A folder below the user's cache, or below LIMBLINK_CACHE where it is set.
     """
     digest = hashlib.sha256(version("numba").encode())
-    for folder in _KERNEL_SOURCES:
+    for folder in KERNEL_FOLDERS:
         for source in sorted((_ROOT / folder).glob("*.py")):
             digest.update(source.name.encode())
             digest.update(source.read_bytes())

@@ -16,6 +16,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(_ROOT))
+
+from models.cache import KERNEL_FOLDERS  # noqa: E402
+
 _KERNELS = frozenset(("kernel", "called_kernel", "inner_kernel", "kernel_part"))
 _SCALARS = ("int", "float", "bool")
 _MUTABLE_TYPES = ("Data", "Work", "Block", "Statistics", "State")
@@ -235,7 +239,18 @@ def main(arguments: list[str]) -> int:
         path: ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in paths
     }
     inner = _inner_kernels(trees.values())
+    kept = {_ROOT / folder for folder in KERNEL_FOLDERS}
     faults = [fault for path in paths for fault in check(path, trees[path], inner)]
+    faults += [
+        f"{path.relative_to(_ROOT)}: has kernels, but its folder is none of "
+        "KERNEL_FOLDERS in models/cache.py: a change would go unnoticed"
+        for path in paths
+        if path.parent not in kept
+        and any(
+            isinstance(node, ast.FunctionDef) and _is_kernel(node)
+            for node in trees[path].body
+        )
+    ]
     for fault in faults:
         print(fault)
     print(f"check_kernels: {len(paths)} files, {len(faults)} faults")
