@@ -125,7 +125,7 @@ def _is_named(kind: Any) -> bool:
 
 @typeof_impl.register(Bound)  # type: ignore[untyped-decorator]
 def _type_of(value: Bound, _context: Any) -> _BoundType:
-    return value._numba_type_  # noqa: SLF001
+    return value._numba_type_
 
 
 register_model(_BoundType)(data_models.OpaqueModel)
