@@ -61,6 +61,7 @@ def _judge(recording: Path) -> list[Record]:
     ).stdout.splitlines()[-1]
     seen: dict[str, Any] = json.loads(told)
     size = f"{seen['hours']:.2f} h, {seen['mb']:.0f} MB, {seen['chunks']} chunks"
+    size += f"; processor {seen['open_cpu_s']:.2f} s"
     return [
         record("replay, opening", seen["open_s"], "s", 2.0, size),
         record(
@@ -107,9 +108,10 @@ def _measure(path: Path) -> dict[str, Any]:
     model = build_robot_model(load_robot("ursula"))
     tips_in_hull(model, model.rest_coordinates)  # loads the kernel
     before_mb = _memory_mb()
-    began_ns = _CLOCK.now_ns()
+    began_ns, cost = _CLOCK.now_ns(), time.thread_time_ns()
     source = ReplaySource(path)
     opened_ns = _CLOCK.now_ns() - began_ns
+    effort_ns = time.thread_time_ns() - cost
     start_ns, end_ns = source.timeline.start_ns, source.timeline.end_ns
     random = np.random.default_rng(0)
     seeks, costs = [], []
@@ -143,6 +145,7 @@ def _measure(path: Path) -> dict[str, Any]:
         "mb": path.stat().st_size / 1e6,
         "chunks": chunks,
         "open_s": opened_ns / 1e9,
+        "open_cpu_s": effort_ns / 1e9,
         "seek_ms": _percentiles(seeks),
         "seek_cpu_ms": _percentiles(costs)[1],
         "picture_ms": _percentiles(pictures),

@@ -8,6 +8,7 @@ walked, which skips what the chunks hold.
 import mmap
 import struct
 import zlib
+from array import array
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -82,7 +83,7 @@ class FileIndex:
         self.channels: dict[int, Channel] = {}
         self.counts: dict[int, int] = {}
         self.attachments: list[Place] = []
-        self._rows: list[tuple[int, int, int, int, int]] = []
+        self._rows = array("q")  # five numbers a chunk: tuples take ten times as much
         self._bits: IntArray = np.zeros(1, dtype=np.int64)
         with open_recording(path) as file:
             summary = _read_summary(file)
@@ -92,7 +93,7 @@ class FileIndex:
         self.first_ns, self.last_ns = table[:, 0].copy(), table[:, 1].copy()
         self.offset, self.length = table[:, 2].copy(), table[:, 3].copy()
         self.topics: IntArray = table[:, 4] | self._bits
-        self._rows = []
+        del self._rows
 
     @property
     def start_ns(self) -> int:
@@ -166,21 +167,21 @@ class FileIndex:
 
     def _take_summary(self, summary: bytes) -> bool:
         position, end = 0, len(summary)
-        rows, maps = self._rows, []
+        rows, maps = self._rows, array("q")
         try:
             while position + _HEAD.size <= end:
                 opcode, length = _HEAD.unpack_from(summary, position)
                 position += _HEAD.size
                 if opcode == Opcode.CHUNK_INDEX:
                     *row, wide = _CHUNK_INDEX.unpack_from(summary, position)
-                    rows.append((*row, 0))
-                    maps.append((position + _CHUNK_INDEX.size, wide))
+                    rows.extend((*row, 0))
+                    maps.extend((position + _CHUNK_INDEX.size, wide))
                 else:
                     self._take(opcode, summary[position : position + length])
                 position += length
             self._bits = _bits_of_maps(summary, maps)
         except (McapError, struct.error, UnicodeDecodeError, IndexError):
-            rows.clear()
+            del rows[:]
             return False
         self.complete = True
         return True
@@ -244,7 +245,7 @@ class FileIndex:
 
     def _keep(self, row: list[int], told: dict[int, int]) -> None:
         if row:
-            self._rows.append((row[0], row[1], row[2], row[3], row[4]))
+            self._rows.extend(row)
         for channel, count in told.items():
             self.counts[channel] = self.counts.get(channel, 0) + count
 
@@ -284,16 +285,16 @@ def _count(chunk: bytes) -> dict[int, int]:
     return counts
 
 
-def _bits_of_maps(summary: bytes, maps: list[tuple[int, int]]) -> IntArray:
+def _bits_of_maps(summary: bytes, maps: "array[int]") -> IntArray:
     """Bits of the channels in the maps of chunk indexes.
 
     Args:
         summary: the summary.
-        maps: first byte and number of bytes of each map.
+        maps: first byte and number of bytes of each map, in turn.
     """
     octets = np.frombuffer(summary, dtype=np.uint8)
     places = np.asarray(maps, dtype=np.int64).reshape(-1, 2)
-    bits = np.zeros(len(maps), dtype=np.int64)
+    bits = np.zeros(len(places), dtype=np.int64)
     for entry in range(int(places[:, 1].max(initial=0)) // _MAP_ENTRY_BYTES):
         first = places[:, 0] + entry * _MAP_ENTRY_BYTES
         there = (entry + 1) * _MAP_ENTRY_BYTES <= places[:, 1]
