@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.study.analysis.statistics import bootstrap_interval
-from app.study.report.canvas import INK, PALE, new_figure
+from app.study.report.canvas import INK, new_figure
 from app.study.report.data import StudyData, condition_title
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _ENDS = {
     "diverged": "#333333",
 }
 _COLUMNS = 3
+_NARROW = 3.0  # of a range of ratios, to both sides
 
 
 def draw_success(data: StudyData) -> "Figure":
@@ -107,11 +108,12 @@ def _draw_group(axis: "Axes", data: StudyData, group: tuple[str, ...]) -> None:
     info = data.info
     links = sorted(data.table.levels("link"), key=data.round_trip_s)
     trips = {link: data.round_trip_s(link) for link in links}
-    span = max(trips.values()) - min(trips.values()) or 1.0
+    first, last = min(trips.values()), max(trips.values())
+    span = max(last - first, 0.5 * last, 0.1)
     strategies = data.table.levels("strategy")
     for k, strategy in enumerate(strategies):
         style = data.styles[strategy]
-        shift = 0.012 * span * (k - 0.5 * (len(strategies) - 1))
+        shift = 0.03 * span * (k - 0.5 * (len(strategies) - 1))
         points: list[tuple[float, ...]] = []
         for link in links:
             rows = data.rows((link, *group), strategy)
@@ -140,9 +142,15 @@ def _draw_group(axis: "Axes", data: StudyData, group: tuple[str, ...]) -> None:
             x, middle, yerr=spread, color=style.color, marker=style.marker,
             linestyle=style.dash, label=strategy,
         )  # fmt: skip
+    axis.set_xlim(first - 0.15 * span, last + 0.15 * span)
     axis.set_xlabel("round trip, as set [s]")
     axis.set_ylabel(f"{info.title} [{info.unit}]")
-    axis.set_ylim(bottom=0.0)
+    _from_zero(axis)
+
+
+def _from_zero(axis: "Axes") -> None:
+    """Let the vertical range begin at 0 and leave room above what is drawn."""
+    axis.set_ylim(0.0, 1.1 * max(float(axis.dataLim.y1), 1e-9))
 
 
 def draw_forest(data: StudyData) -> "Figure | None":
@@ -171,7 +179,10 @@ def draw_forest(data: StudyData) -> "Figure | None":
     axis.invert_yaxis()
     if info.logarithmic:
         axis.set_xscale("log")
-        _log_ticks(axis)
+        ends = [end for item in found for end in item.effect if math.isfinite(end)]
+        wide = max(*ends, 1.0 / min(ends), 1.05) ** 1.1
+        axis.set_xlim(1.0 / wide, wide)
+        _log_ticks(axis, narrow=wide < _NARROW)
         axis.set_xlabel(
             f"{info.title}: ratio to {found[0].baseline} (mean of pairs, 95 % interval)"
         )
@@ -187,16 +198,21 @@ def draw_forest(data: StudyData) -> "Figure | None":
     return figure
 
 
-def _log_ticks(axis: "Axes") -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+def _log_ticks(axis: "Axes", *, narrow: bool = False) -> None:
+    """Ticks with plain numbers; `narrow`: within less than a factor of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_locator(
+        MaxNLocator(7) if narrow else LogLocator(subs=(1.0, 2.0, 5.0))
+    )
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def draw_moves(data: StudyData) -> "Figure":
     """How many moves the hand made, strategy by strategy."""
+    from matplotlib.ticker import MaxNLocator
+
     rows = data.table.rows
     most = int(max((row.figures.get("moves") or 0) for row in rows))
     bins = np.arange(0.5, most + 1.5, max(1, math.ceil(most / 24)))
@@ -219,6 +235,7 @@ def draw_moves(data: StudyData) -> "Figure":
                 )  # fmt: skip
         axis.set_title(strategy, loc="left")
         axis.set_ylabel("trials")
+        axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     axes[-1].set_xlabel("moves of the hand in a trial")
     return figure
 
@@ -249,7 +266,6 @@ def draw_pareto(data: StudyData) -> "Figure":
     _log_ticks(axis)
     axis.set_xlabel("bytes per second, both ways (larger mark: later link)")
     axis.set_ylabel(f"{info.title} [{info.unit}]")
-    axis.set_ylim(bottom=0.0)
-    axis.legend()
-    axis.axhline(0.0, color=PALE, linewidth=0.5)
+    _from_zero(axis)
+    axis.legend(loc="lower right")
     return figure

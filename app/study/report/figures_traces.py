@@ -61,8 +61,13 @@ def _panels(
 def draw_speed_accuracy(data: StudyData) -> "Figure | None":
     """Movement time against the index of difficulty, of reaching tasks."""
     conditions = data.conditions_with("movement_s")
-    if not conditions:
-        return None
+    bits = {
+        round(float(row.figures["index_bit"]), 6)
+        for row in data.table.rows
+        if row.figures.get("index_bit") is not None
+    }
+    if len(bits) < 2:
+        return None  # one difficulty says nothing of the trade
     figure, (axis,) = new_figure(width=4.6, height=3.2)
     links = list(dict.fromkeys(item[0] for item in conditions))
     dashes = ("-", "--", "-.", ":")
@@ -74,9 +79,11 @@ def draw_speed_accuracy(data: StudyData) -> "Figure | None":
                     continue
                 rows = data.rows(condition, strategy)
                 times = data.table.values(rows, "movement_s")
-                bits = data.table.values(rows, "index_bit")
+                index = data.table.values(rows, "index_bit")
                 if np.isfinite(times).any():
-                    points.append((float(np.nanmean(bits)), float(np.nanmedian(times))))
+                    points.append(
+                        (float(np.nanmean(index)), float(np.nanmedian(times)))
+                    )
             if points:
                 x, y = np.array(sorted(points)).T
                 style = data.styles[strategy]
