@@ -54,6 +54,12 @@ def console(
     ] = "gamepad",
     seed: Seed = 0,
     log: Log = None,
+    video: Annotated[
+        bool,
+        typer.Option(
+            "--video", help="Keep pictures of the window beside the recording, 2 a s."
+        ),
+    ] = False,
     attach: Annotated[
         str | None,
         typer.Option(help="Open a window on a running session instead of a new one."),
@@ -131,6 +137,7 @@ def console(
             "haptic": haptic,
             "goals": goals,
             "blend": blend_of(robot, blend, aim),
+            "video": video,
         },
     )
 

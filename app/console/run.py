@@ -11,6 +11,7 @@ from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.config.scene import load_scene
 from app.config.scene_world import build_scene_world
 from app.console.theme import base_pixel_size, font, style_sheet
+from app.console.video import ConsoleVideo
 from app.console.window import ConsoleWindow
 from app.errors import DeviceError
 from app.operator.mapping import load_gamepad_mapping
@@ -102,6 +103,7 @@ def run_console(
     Raises:
         ProcessError: the session is not running.
         ConfigError: the robot's file or the user's gamepad mapping is wrong.
+        LogError: pictures are to be kept, and their file cannot be made.
     """
     robot = load_robot(session.robot)
     mapping = load_gamepad_mapping()
@@ -127,4 +129,11 @@ def run_console(
     for number in (signal.SIGINT, signal.SIGTERM):
         # not at once: the signal may come in the middle of a frame
         signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))
-    return app.exec()
+    video = None
+    if session.video and supervisor is not None and session.log is not None:
+        video = ConsoleVideo(window, session.log)
+    try:
+        return app.exec()
+    finally:
+        if video is not None:
+            video.close()

@@ -77,6 +77,8 @@ class Session(Parameters):
     """Plan of goals for the robot, begun once it is armed; None: none."""
     blend: BlendParameters = BlendParameters()
     """Blended assistance at first."""
+    video: bool = False
+    """The console keeps pictures of itself beside the recording."""
     part_bytes: int = Field(default=4 << 30, ge=1 << 20)
     """After so many the recording goes on in another file [bytes]."""
 
