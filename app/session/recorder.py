@@ -154,7 +154,6 @@ class Recorder:
                 for topic, name in _PARTS_OF_STATE.items()
             }
             self._places = {name: (first, shape) for name, first, shape in description}
-        self._log.digest.add_rows(rows)
         places = self._places
         ticks = rows[:, places["tick"][0]]
         for topic, encoder in self._encoders.items():
@@ -163,6 +162,7 @@ class Recorder:
             extra = encoder.metadata()
             for time_ns, data in zip(times, encoder.encode(chosen), strict=True):
                 self._log.add(topic, encoder.schema, extra, time_ns, data)
+        self._log.digest.add_rows(rows)
         self._survey(rows)
 
     def _survey(self, rows: IntArray) -> None:

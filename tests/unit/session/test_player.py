@@ -4,12 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mcap.reader import make_reader
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.errors import LogError
 from app.messages import Event, Mark, Severity
 from app.session import Player, Recorder, recover, trim, verify
 from app.session.container import part_path
+from app.session.digest import DIGEST_NAME
 from app.session.index import FileIndex
 from app.session.overview import OverviewWriter, join_segments
 from app.session.timeline import SpanKind, build_timeline, clock_words
@@ -50,6 +52,12 @@ def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def at(seconds: float) -> int:
     return samples.START_NS + round(seconds * NS_PER_S)
+
+
+def digest_of(path: Path) -> dict[str, str]:
+    with path.open("rb") as file:
+        records = list(make_reader(file).iter_metadata())
+    return next(r.metadata for r in records if r.name == DIGEST_NAME)
 
 
 def cut_of(path: Path, place: Path, share: float) -> Path:
@@ -221,7 +229,9 @@ def test_a_recording_goes_on_in_parts(tmp_path: Path) -> None:
             wanted = {} if number == 1 else {"continues", "part"}
             assert set(player.recording.metadata) - set(samples.METADATA) == set(wanted)
             states = player.between({"/state"}, player.start_ns, player.end_ns)
-            ticks += [message.content.tick for message in states]
+            found = [message.content.tick for message in states]
+        assert digest_of(part)["/state"].startswith(f"{len(found)} ")
+        ticks += found
     assert ticks == list(range(1000))
     assert parts[1].exists()
     assert f"It goes on in {parts[1].name}." in verify(path).notes
