@@ -6,6 +6,7 @@ scheduler that dies ends the study; what had come back is kept.
 """
 
 import contextlib
+import logging
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -71,6 +72,8 @@ def _connect(where: Any) -> Any:
             "--scheduler needs Dask, which is not installed: pip install "
             "'limblink[cluster]'. Or leave it out and give --workers."
         ) from error
+    # a lost scheduler is told in a sentence of ours, not in a page of theirs
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     client: Any = distributed.Client
     return client(where, timeout=_CONNECT_S, set_as_default=False)
 
