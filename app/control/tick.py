@@ -73,12 +73,14 @@ def _steer(
         data.rebase[0] = 0
     for i in range(3):
         coupling.before[i] = data.target[limb, i]
+        # the leash is of the hand: a surface may hold the tip far outside of it
+        data.target_in_base[i] = data.tip[limb, i] - coupling.lead[i]
     move_target(
         model.tip_speed_limit[limb],
         period,
         sample,
         data.offset,
-        data.tip[limb],
+        data.target_in_base,
         data.target[limb],
     )
     lead_target(
