@@ -45,6 +45,24 @@ def wish(bench: Bench, strategy: int) -> None:
     mailbox.publish()
 
 
+def test_a_surface_found_far_behind_the_hand_holds_the_tip_at_it(bench: Bench) -> None:
+    # 2 s late, at 50 mm/s: the hand is 60 mm beyond what the robot met
+    bench.arm(Source.HAPTIC)
+    hold(bench, bench.state.tip_commanded[0])
+    bench.run(3)
+    tip = bench.state.tip_commanded[0].copy()
+    for step in range(1, 1301):
+        hold(bench, tip + AHEAD * 50e-6 * step)
+        bench.run(1)
+    wall = tip + AHEAD * 0.005
+    report_wall(bench, wall)
+    for _ in range(2500):
+        hold(bench, tip + AHEAD * 0.065)
+        bench.run(1)
+    outside = (wall - bench.state.tip_commanded[0]) @ AHEAD
+    assert outside == pytest.approx(0.0, abs=2e-3)
+
+
 def press(bench: Bench, depth: float, source: Source = Source.HAPTIC) -> np.ndarray:
     """Arm, and press `depth` [m] into a reported wall; returns the wall's place."""
     bench.arm(source)
