@@ -141,8 +141,8 @@ def _cluster(address: str) -> Iterator[Any]:
         ) from error
     jobs = settings.pop("jobs", 1)
     try:
-        make: Any = dask_jobqueue.SLURMCluster  # type: ignore[attr-defined]
-        with make(**settings) as cluster:
+        queues: Any = dask_jobqueue
+        with queues.SLURMCluster(**settings) as cluster:
             cluster.scale(jobs=jobs)
             yield cluster
     except (TypeError, ValueError) as error:
