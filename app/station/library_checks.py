@@ -154,6 +154,6 @@ def check_kernels(folder: Path, *, warm: bool) -> list[Finding]:
             Grade.OK,
             "Compiled kernels",
             f"not compiled yet for these sources, in {folder}",
-            "The next start compiles them, once, for up to three minutes.",
+            "The next start compiles them, once, for one or two minutes.",
         )
     ]

@@ -117,7 +117,7 @@ def warm_up(console: Console) -> None:
     if is_warm():
         return
     console.print(
-        "Compiling the kernels for this machine, once (up to three minutes) …",
+        "Compiling the kernels for this machine, once (one to two minutes) …",
         highlight=False,
     )
     with Progress(
