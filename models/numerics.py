@@ -49,10 +49,9 @@ def kernel(function: _Function) -> _Function:
     Arguments go model, inputs, `_out`; a kernel writes only what ends in `_out` or
     is a Data, returns a status or a number, and never raises. A kernel whose name
     begins with an underscore can be called from kernels only: it is compiled without
-    an entry for Python, which for a Model's many arrays costs a quarter of the time.
-    Kernels are inlined into their callers, and called from Python they bind their named
-    tuples (models/bound). They have no memory runtime (`_nrt`): no array is counted, and
-    to allocate one does not compile.
+    an entry for Python. Kernels are inlined into their callers; called from Python they
+    bind their named tuples (models/bound). They have no memory runtime (`_nrt`): no
+    array is counted, and to allocate one does not compile.
     """
     return _compile(function, for_python=not function.__name__.startswith("_"))
 
