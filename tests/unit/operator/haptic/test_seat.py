@@ -94,12 +94,12 @@ def test_the_device_shows_the_opposite_of_what_the_hand_pushes(state) -> None:
 def test_it_starts_and_ends(state, name: str) -> None:
     commands = command_box()
     seat = HapticSeat(name, commands, state, lambda _: None)
-    assert seat.timing() is None
+    assert seat.told() == {}
     seat.start()
     pause = threading.Event()
     for _ in range(round(WAIT_S / 0.002)):
-        timing = seat.timing()
-        if timing is not None and timing.cycles > 20:
+        told = seat.told()
+        if told["cycles"] > 20:
             break
         pause.wait(0.002)
     assert commands.local.present[0] == 1
