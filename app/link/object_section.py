@@ -8,7 +8,7 @@
 | turn     | 29   | 2 for the greatest part of the quaternion, then 3 x 9 of the rest |
 
 The quaternion is that from the object's frame to the hull's, wxyz, its greatest part
-positive. 2 bits fill the last byte.
+positive; the turn is off by 0.55 degrees at most. 2 bits fill the last byte.
 """
 
 import math

@@ -51,6 +51,8 @@ class StateWatch:
             and state.arm_epoch[0] == self._epoch
             and state.active_source[0] == self._active
             and state.fault.tolist() == self._faults
+            and state.surface_status.tolist() == self._surfaces
+            and state.unexplained.tolist() == self._unexplained
         ):
             return []
         now_ns = int(state.time_ns[0])

@@ -67,6 +67,7 @@ class Stage:
         self.health.telemetry_limit_ns[0] = NS_PER_S
         self.state.active_source[0] = -1
         self.state.tip_commanded[limb] = rest_tip(limb)
+        self.state.target_position[limb] = rest_tip(limb)
         self.now_ns = 10 * NS_PER_S
         self.telemetry = True
         self.obedient = True  # arms when asked, and the robot follows
@@ -90,6 +91,7 @@ class Stage:
         if sample.deadman:
             self.state.active_source[0] = Source.SCRIPT
             self.state.tip_commanded[self.limb] = sample.target
+            self.state.target_position[self.limb] = sample.target
         else:
             self.state.active_source[0] = -1
         return sample
