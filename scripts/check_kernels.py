@@ -245,7 +245,8 @@ def main(arguments: list[str]) -> int:
         f"{path.relative_to(_ROOT)}: has kernels, but its folder is none of "
         "KERNEL_FOLDERS in models/cache.py: a change would go unnoticed"
         for path in paths
-        if path.parent not in kept
+        if path.is_relative_to(_ROOT)
+        and path.parent not in kept
         and any(
             isinstance(node, ast.FunctionDef) and _is_kernel(node)
             for node in trees[path].body
