@@ -146,7 +146,7 @@ class LoopPanel(Panel):
         shade = AMBER if overruns else GOOD
         self.counts.setText(
             f'{ticks:,} ticks, <span style="color:{shade}">{overruns:,} overruns'
-            f"</span>, {late:,} later than 1 ms"
+            f"</span>, {late:,} late by 1 ms"
         )
         kind = int(statistics.scheduler[0])
         self.scheduler.setText(SCHEDULER_WORDS.get(kind, "?"))
