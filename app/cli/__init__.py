@@ -13,7 +13,6 @@ from app.cli import (  # noqa: F401  they add their commands
     devices,
     drive,
     export,
-    files,
     goal,
     haptic,
     keys,

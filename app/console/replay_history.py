@@ -1,5 +1,6 @@
 """The plots' last minute at any moment of a recording, from its overview."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +18,7 @@ _SPAN_NS = 60 * NS_PER_S
 _LONGEST_STEP_NS = 4 * OVERVIEW_STEP_NS
 
 
-class _Replay(History):
+class _Replay(History, ABC):
     """A history that is there already."""
 
     def __init__(self, fields: Sequence[str], times: IntArray) -> None:
@@ -41,8 +42,9 @@ class _Replay(History):
             values = np.insert(values, gaps + 1, np.nan)
         return before, values
 
+    @abstractmethod
     def _values_of(self, name: str, rows: IntArray, now_ns: int) -> FloatArray:
-        raise NotImplementedError
+        """Return the values of a field in these rows; NaN where there is none."""
 
 
 class LinkReplay(_Replay):
