@@ -52,7 +52,11 @@ LEVEL = 0.1
 _FIRST = 1e4
 """Variances of the linear law while nothing is known, each in its unit squared,"""
 _FIRST_ACROSS = 25.0
-"""but of the gradient across the force, 500 N/m; it never grows beyond [(N/cm)^2]."""
+"""but of the gradient across the force, 500 N/m [(N/cm)^2]; later never beyond that,"""
+_ACROSS_SHARE = 0.7
+"""nor this share of the stiffness, a tilt of 35 degrees,"""
+_LEAST_ACROSS = 0.04
+"""where that is above 20 N/m [(N/cm)^2]."""
 SETTLING = 50
 """Samples for which the gradient is along the force, as its direction settles."""
 
@@ -165,8 +169,18 @@ def fit_linear(
 
 @inner_kernel
 def _hold_across(normal: FloatArray, fit_out: LinearFit) -> None:
-    """Let the gradient across the force be known no worse than at first: 0, about."""
+    """Let the gradient across the force be known no worse than at first: 0, about.
+
+    Measured against the stiffness: of 100 N/m pressed by a tip that drifts across it,
+    500 N/m across would let noise turn the normal by 45 degrees.
+    """
     P, along, across = fit_out.covariance, fit_out.gain, fit_out.sample
+    stiffness = 0.0
+    for i in range(3):
+        stiffness += normal[i] * fit_out.theta[i]
+    most = _FIRST_ACROSS
+    if fit_out.taken[0] > SETTLING:
+        most = min(most, max(_LEAST_ACROSS, (_ACROSS_SHARE * stiffness) ** 2))
     least = 0
     for i in range(1, 3):
         if abs(normal[i]) < abs(normal[least]):
@@ -193,8 +207,8 @@ def _hold_across(normal: FloatArray, fit_out: LinearFit) -> None:
         for i in range(3):
             variance += across[i] * along[i]
             gradient += across[i] * fit_out.theta[i]
-        if variance > _FIRST_ACROSS:
-            share = (variance - _FIRST_ACROSS) / variance**2
+        if variance > most:
+            share = (variance - most) / variance**2
             for i in range(5):
                 fit_out.theta[i] -= share * along[i] * gradient
                 for j in range(5):

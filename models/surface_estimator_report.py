@@ -45,6 +45,7 @@ _CLEARLY = 0.25
 _BETTER = 0.5
 _FREE_INSIDE = 1e-3
 _EXPONENT_STEP = 0.1
+_STAYS = 0.5
 _AS_KNOWN = int(SurfaceStatus.AS_KNOWN)
 _MOVED = int(SurfaceStatus.MOVED)
 _CHANGED = int(SurfaceStatus.CHANGED)
@@ -152,7 +153,8 @@ def _consider(
         told = report_out.stiffness[0] * inside ** report_out.exponent[0]
         shift = inside - report_depth(report_out, position)
     ratio = told / (stiffness * inside**exponent)
-    status = _status(model, position, inside, stiffness * inside**exponent, data)
+    force = stiffness * inside**exponent
+    status = _status(model, position, inside, force, report_out.status[0], data)
     news = abs(ratio - 1.0) > model.stiffness_share
     news = news or abs(shift) > min(model.shift, model.stiffness_share * inside)
     news = news or abs(exponent - report_out.exponent[0]) > _EXPONENT_STEP
@@ -185,16 +187,24 @@ def _status(
     position: FloatArray,
     inside: float,
     force: float,
+    told: int,
     data: SurfaceEstimateData,
 ) -> int:
-    """Compare with what was known before this contact."""
+    """Compare with what was known before this contact.
+
+    How deep a soft surface is pressed is known to a share of the depth. What is told
+    stays until it is clearly otherwise: an estimate at the threshold does not flap.
+    """
     before = data.before
     if before.number[0] == 0 or not before.stiffness[0] > 0.0:
         return _AS_KNOWN
-    if abs(inside - report_depth(before, position)) > model.moved:
+    shift = abs(inside - report_depth(before, position))
+    least = model.moved + model.stiffness_share * inside
+    if shift > (_STAYS if told == _MOVED else 1.0) * least:
         return _MOVED
     ratio = force / (before.stiffness[0] * inside ** before.exponent[0])
-    if abs(ratio - 1.0) > model.changed:
+    least = model.changed
+    if abs(ratio - 1.0) > (_STAYS if told == _CHANGED else 1.0) * least:
         return _CHANGED
     return _AS_KNOWN
 
