@@ -8,14 +8,15 @@ told in full. A sensor at the tip needs neither: its reading passes as it is.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from app.config.robot_parameters import RobotParameters
-from models.numerics import FloatArray, IntArray
-from models.robot import RobotModel, allocate_robot_data
+from models.numerics import FloatArray, IntArray, inner_kernel, kernel
+from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.robot_contact_sense import estimate_tip_forces
-from models.rod import allocate_rod_work
+from models.rod import RodWork, allocate_rod_work
 
 __all__ = ["DEAD_ZONE_N", "ContactSense"]
 
@@ -24,6 +25,106 @@ DEAD_ZONE_N = 0.2
 _CORNER_HZ = 3.0
 _SENSOR_NOISE_N = 0.01  # of one reading of a tip's force sensor; ASSUMED
 _NOISE_ROWS = 256
+
+
+class _SenseData(NamedTuple):
+    """What `feel_tips` keeps between measurements."""
+
+    model: RobotModel
+    data: RobotData
+    work: RodWork
+    slow: FloatArray
+    """(S, 3) low-passed pose [rad, rad, m]."""
+    rates: FloatArray
+    """(S, 3) its slope."""
+    tension: FloatArray
+    """(T,) low-passed [N]."""
+    has_sensor: IntArray
+    """(L,) 1 where a tip has a force sensor."""
+    pose: FloatArray
+    raw: FloatArray
+    force: FloatArray
+    valid: IntArray
+
+
+@kernel
+def feel_tips(
+    sense: _SenseData,
+    anew: int,
+    share: float,
+    rate_share: float,
+    zone: float,
+    coordinates: FloatArray,
+    tension: FloatArray,
+    read: FloatArray,
+    noise: FloatArray,
+) -> None:
+    """Take one measurement.
+
+    Args:
+        sense: what is kept, and what comes out.
+        anew: 1 where nothing of an earlier measurement counts.
+        share: of what is new in the low passes.
+        rate_share: the same over the period [1/s].
+        zone: force below which an estimate is no contact [N], above 0.
+        coordinates: (S, 3) measured pose [rad, rad, m].
+        tension: (T,) measured [N].
+        read: (L, 3) what sensors at the tips read [N]; not finite where none does.
+        noise: (L, 3) of that [N].
+    """
+    for k in range(coordinates.shape[0]):
+        for j in range(3):
+            if anew == 1 or not abs(sense.slow[k, j]) < math.inf:
+                sense.slow[k, j] = coordinates[k, j]  # known again: begins anew
+            step = coordinates[k, j] - sense.slow[k, j]
+            sense.rates[k, j] = rate_share * step
+            sense.slow[k, j] += share * step
+    for t in range(tension.size):
+        if anew == 1 or not abs(sense.tension[t]) < math.inf:
+            sense.tension[t] = tension[t]
+        sense.tension[t] += share * (tension[t] - sense.tension[t])
+    estimate_tip_forces(
+        sense.model,
+        sense.slow,
+        sense.rates,
+        sense.tension,
+        sense.data,
+        sense.work,
+        sense.raw,
+        sense.valid,
+    )
+    for limb in range(sense.has_sensor.size):
+        _tell(sense, limb, zone, coordinates, read, noise)
+
+
+@inner_kernel
+def _tell(
+    sense: _SenseData,
+    limb: int,
+    zone: float,
+    coordinates: FloatArray,
+    read: FloatArray,
+    noise: FloatArray,
+) -> None:
+    """Write the force of one tip, and the pose that is as late."""
+    starts = sense.model.limb_segment_start
+    of_sensor = sense.has_sensor[limb] == 1
+    for k in range(starts[limb], starts[limb + 1]):
+        for j in range(3):
+            late = coordinates[k, j] if of_sensor else sense.slow[k, j]
+            sense.pose[k, j] = late
+    size = 0.0
+    known = 0.0
+    for i in range(3):
+        size += sense.raw[limb, i] ** 2
+        known += abs(read[limb, i])
+    fade = min(max(math.sqrt(size) / zone - 1.0, 0.0), 1.0)
+    for i in range(3):
+        sense.force[limb, i] = fade * sense.raw[limb, i]
+    if of_sensor and known < math.inf:
+        sense.valid[limb] = 1
+        for i in range(3):
+            sense.force[limb, i] = read[limb, i] + noise[limb, i]
 
 
 class ContactSense:
@@ -53,15 +154,14 @@ class ContactSense:
         self.has_sensor = np.array(
             [limb.tip_force_sensor for limb in robot.limbs], dtype=bool
         )
-        self._model = model
-        self._data = allocate_robot_data(model)
-        self._work = allocate_rod_work(model)
+        self._read = bool(self.has_sensor.any())
         self._dead_zone = dead_zone_n
         self._period_s = period_s
         self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s)
-        self._pose: FloatArray | None = None
-        self._rates = np.zeros_like(model.rest_coordinates)
-        self._tension = np.zeros(model.tendon_angle.size)
+        self._anew = 1
+        self.pose: FloatArray = model.rest_coordinates.copy()
+        """(S, 3) as late as the force of each limb: low-passed where that is an
+        estimate from it, as measured where it is read [rad, rad, m]."""
         self.raw: FloatArray = np.zeros((limbs, 3))
         """(L, 3) estimates before the dead zone [N]."""
         self.force: FloatArray = np.zeros((limbs, 3))
@@ -72,10 +172,24 @@ class ContactSense:
         self._noise = noise
         self._draws = np.zeros((_NOISE_ROWS, limbs, 3))
         self._drawn = 0
+        self._unread = np.full((limbs, 3), math.nan)
+        self._parts = _SenseData(
+            model=model,
+            data=allocate_robot_data(model),
+            work=allocate_rod_work(model),
+            slow=model.rest_coordinates.copy(),
+            rates=np.zeros_like(model.rest_coordinates),
+            tension=np.zeros(model.tendon_angle.size),
+            has_sensor=self.has_sensor.astype(np.int64),
+            pose=self.pose,
+            raw=self.raw,
+            force=self.force,
+            valid=self.valid,
+        )
 
     def reset(self) -> None:
         """Forget what was measured, as after a jump of the pose."""
-        self._pose = None
+        self._anew = 1
         self.force[:] = 0.0
         self.valid[:] = 0
 
@@ -96,52 +210,24 @@ class ContactSense:
         Returns:
             (L, 3) force on each tip, hull frame [N]; 0 where `valid` is 0; a view.
         """
-        if self._pose is None:
-            self._pose = coordinates.copy()
-            self._tension[:] = tension
-        # what was unknown and is known again begins anew
-        lost = ~np.isfinite(self._pose)
-        self._pose[lost] = coordinates[lost]
-        step = coordinates - self._pose
-        self._rates[:] = (self._share / self._period_s) * step
-        self._pose += self._share * step
-        lost_tension = ~np.isfinite(self._tension)
-        self._tension[lost_tension] = tension[lost_tension]
-        self._tension += self._share * (tension - self._tension)
-        estimate_tip_forces(
-            self._model,
-            self._pose,
-            self._rates,
-            self._tension,
-            self._data,
-            self._work,
-            self.raw,
-            self.valid,
-        )
-        size = np.sqrt(np.einsum("ij,ij->i", self.raw, self.raw))
+        read, draws = self._unread, self._unread
+        if tip_force is not None and self._read:
+            read, draws = tip_force, self._sensor_noise()
+        share = self._share
         zone = max(self._dead_zone, 1e-12)
-        self.force[:] = np.clip(size / zone - 1.0, 0.0, 1.0)[:, None] * self.raw
-        if tip_force is not None and self.has_sensor.any():
-            read = np.isfinite(tip_force).all(axis=1) & self.has_sensor
-            self.force[read] = tip_force[read] + self._sensor_noise()[read]
-            self.valid[read] = 1
+        feel_tips(
+            self._parts,
+            self._anew,
+            share,
+            share / self._period_s,
+            zone,
+            coordinates,
+            tension,
+            read,
+            draws,
+        )
+        self._anew = 0
         return self.force
-
-    def pose_with_force(self, measured: FloatArray) -> FloatArray:
-        """Return the pose that is as late as the force of each limb.
-
-        Args:
-            measured: (S, 3) that `step` was given last [rad, rad, m].
-
-        Returns:
-            (S, 3): low-passed where the force is an estimate from that.
-        """
-        pose = measured if self._pose is None else self._pose.copy()
-        starts = self._model.limb_segment_start
-        for limb in np.flatnonzero(self.has_sensor):
-            rows = slice(int(starts[limb]), int(starts[limb + 1]))
-            pose[rows] = measured[rows]
-        return pose
 
     def _sensor_noise(self) -> FloatArray:
         row = self._drawn % _NOISE_ROWS

@@ -202,8 +202,7 @@ class RobotCore:
             self._until_sense = _SENSE_STEPS
             tips = None if self._around is None else self._around.tip_force
             force = self._sense.step(measured, tension, tips)
-            pose = self._sense.pose_with_force(measured)
-            self._surfaces.step(now_ns, pose, force)
+            self._surfaces.step(now_ns, self._sense.pose, force)
             self._contact = -force
         return self._contact
 

@@ -20,15 +20,16 @@ goes back to none at 50 mm/s.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from app.link.frame import SignalTold
 from app.robot.envelope import clamp_to_envelope
 from app.robot.tip import tip_position, turn_to_base
-from models.numerics import FloatArray
+from models.numerics import FloatArray, kernel
 from models.robot import RobotModel
-from models.tip_shift import allocate_tip_shift, tip_shift
+from models.tip_shift import TipShiftData, allocate_tip_shift, tip_shift
 
 __all__ = ["Pressing"]
 
@@ -42,6 +43,52 @@ _LEAST, _MOST = -0.010, 0.060  # m; 2 N into a wall take URSULA 32 mm
 _TOLD_N, _FELT_N = 0.1, 0.15
 _GREATEST_N = 5.0
 _SETTLED_M = 1e-6
+
+
+class _PushData(NamedTuple):
+    """What `push_limb` needs, and room for its work."""
+
+    model: RobotModel
+    data: TipShiftData
+    shift: FloatArray
+    """(3,) of the tip in the limb's base frame [m]."""
+    rows: FloatArray
+    """(n, 3) of the longest limb [rad, rad, m]."""
+
+
+@kernel
+def push_limb(
+    push: _PushData,
+    limb: int,
+    size: float,
+    along: FloatArray,
+    coordinates_out: FloatArray,
+) -> int:
+    """Shift a limb's tip, inside the envelope.
+
+    Args:
+        push: the robot, and room.
+        limb: index of the limb.
+        size: of the shift [m].
+        along: (3,) unit, hull frame.
+        coordinates_out: (S, 3) pose that is shifted [rad, rad, m].
+
+    Returns:
+        0, or 1 where there is no such shift: the pose is as it was.
+    """
+    first = push.model.limb_segment_start[limb]
+    last = push.model.limb_segment_start[limb + 1]
+    rows, own = push.rows[: last - first], coordinates_out[first:last]
+    turn_to_base(push.model, limb, along, push.shift)
+    for i in range(3):
+        push.shift[i] *= size
+    if tip_shift(push.model, limb, own, push.shift, push.data, rows) != 0:
+        return 1
+    for k in range(last - first):
+        for j in range(3):
+            rows[k, j] += own[k, j]
+    clamp_to_envelope(push.model, first, rows, own)
+    return 0
 
 
 class Pressing:
@@ -63,11 +110,14 @@ class Pressing:
         self._trim: float | None = None  # e [m]; None while nothing is felt
         self.push_m = 0.0
         """How far the tip is commanded beyond what is told [m]."""
-        self._data = allocate_tip_shift(model)
-        self._base = np.zeros(3)
+        self._push = _PushData(
+            model,
+            allocate_tip_shift(model),
+            np.zeros(3),
+            np.zeros((count, 3)),
+        )
         self._poses = np.zeros((count + 1, 4, 4))
         self._there, self._here = np.zeros((2, 3))
-        self._shift = np.zeros((count, 3))
         self._pressed = np.zeros_like(model.rest_coordinates)
 
     def tell(self, now_ns: int, told: SignalTold) -> None:
@@ -166,15 +216,9 @@ class Pressing:
         """
         if abs(self.push_m) <= _SETTLED_M:
             return applied
-        model, limb = self._model, self._limb
-        first, last = model.limb_segment_start[limb : limb + 2]
-        turn_to_base(model, limb, self.push_m * self._along, self._base)
-        shift = self._shift[: last - first]
-        if tip_shift(model, limb, applied[first:last], self._base, self._data, shift):
+        push, self._pressed[:] = self._push, applied
+        if push_limb(push, self._limb, self.push_m, self._along, self._pressed):
             return applied
-        self._pressed[:] = applied
-        rows = applied[first:last] + shift
-        clamp_to_envelope(model, int(first), rows, self._pressed[first:last])
         return self._pressed
 
     def warm_up(self, coordinates: FloatArray) -> None:

@@ -170,8 +170,10 @@ class SafetyMachine:
             The state from now on.
         """
         silence_ns = now_ns - self._heard_ns
+        if self._state is RobotState.ACTIVE and silence_ns < self._silence_ns:
+            return self._state
         said = f"No command for {silence_ns / NS_PER_S:.1f} s"
-        if self._state == RobotState.ACTIVE and silence_ns >= self._silence_ns:
+        if self._state == RobotState.ACTIVE:
             self._go(now_ns, SafetyEvent.SILENCE, said)
             self._hold_began_ns = now_ns
         if self._state == RobotState.HOLD:

@@ -10,6 +10,7 @@ is no motion: samples count while the force changes. What is told is 0.1 s late.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 from app.robot.contact_sense import DEAD_ZONE_N
 from app.robot.tip import tip_position
 from app.teleop.contact_codec import write_contact
-from models.environment_report import allocate_report
-from models.numerics import FloatArray
+from models.environment_report import SurfaceReport, allocate_report
+from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotModel
 from models.surface_estimator import (
+    SurfaceEstimateData,
     SurfaceEstimatorModel,
     allocate_surface_estimate,
     build_surface_estimator,
@@ -39,58 +41,170 @@ _FULL = 0.3  # share of the steady state from which low passes tell something
 _MOST = 3  # limbs that telemetry has room for
 
 
-class _Tip:
-    """Low passes of one limb's tip."""
+class _TipData(NamedTuple):
+    """Low passes and estimate of one limb's tip."""
 
-    def __init__(self, felt_n: tuple[float, float], period_s: float) -> None:
-        self._begins_n, self._ends_n = felt_n
-        self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s)
-        self._free_share = 1.0 - math.exp(-2.0 * math.pi * _FREE_HZ * period_s)
-        self._period_s = period_s
-        self._free: FloatArray | None = None
-        self._touching = False
-        self._changing = 0
-        self._origin = np.zeros(3)
-        self._first, self._second = np.zeros((2, 7))  # place, force, 1
-        self._raw = np.ones(7)
-        self.sample: FloatArray = np.zeros((3, 3))
-        """Place [m], velocity [m/s] and force [N]."""
+    begins_n: float
+    ends_n: float
+    state: IntArray
+    """(4,) 1 where it ever felt something, where its free place is known, where it
+    touches; measurements in a row that say otherwise."""
+    free: FloatArray
+    """(3,) place in open water, low-passed [m]."""
+    origin: FloatArray
+    """(3,) where the contact began [m]."""
+    first: FloatArray
+    """(7,) place from there [m], force [N] and 1, low-passed."""
+    second: FloatArray
+    """(7,) and again."""
+    sample: FloatArray
+    """(3, 3) place [m], velocity [m/s] and force [N]."""
+    estimate: SurfaceEstimateData
+    report: SurfaceReport
 
-    def step(self, place: FloatArray, force: FloatArray) -> bool:
-        """Take a measurement; return whether it makes a sample."""
-        if self._free is None:
-            self._free = place.copy()
-        self._turn(place, math.sqrt(float(force @ force)))
-        step = self._free_share * (place - self._free)
-        self._free += step
-        if not self._touching:
-            self.sample[0] = self._free
-            self.sample[1] = step / self._period_s
-            self.sample[2] = 0.0
-            return True
-        self._raw[:3] = place - self._origin
-        self._raw[3:6] = force
-        self._first += self._share * (self._raw - self._first)
-        change = self._share * (self._first - self._second)
-        self._second += change
-        full = self._second[6]
-        self.sample[0] = self._origin + self._second[:3] / full
-        self.sample[1] = change[:3] / (full * self._period_s)
-        self.sample[2] = self._second[3:6] / full
-        return bool(full >= _FULL)
 
-    def _turn(self, place: FloatArray, felt: float) -> None:
-        """Begin or end the contact, where three measurements say so."""
-        changes = felt < self._ends_n if self._touching else felt > self._begins_n
-        self._changing = self._changing + 1 if changes else 0
-        if self._changing < _SURE:
-            return
-        self._changing, self._touching = 0, not self._touching
-        if self._touching:
-            self._origin[:] = place
-            self._first[:] = self._second[:] = 0.0
+class _SenseData(NamedTuple):
+    """All tips and what they share."""
+
+    model: RobotModel
+    gates: SurfaceEstimatorModel
+    tips: tuple[_TipData, ...]
+    period: float
+    share: float
+    free_share: float
+    now: IntArray
+    place: FloatArray
+    nowhere: FloatArray
+    poses: FloatArray
+
+
+@kernel
+def sense_surfaces(
+    senses: _SenseData, now_ns: int, measured: FloatArray, force: FloatArray
+) -> int:
+    """Take one measurement of all tips.
+
+    Args:
+        senses: advanced.
+        now_ns: robot time [ns].
+        measured: (S, 3) pose [rad, rad, m].
+        force: (L, 3) on each tip, hull frame [N].
+
+    Returns:
+        Bit k is set where there is news of what limb k touches.
+    """
+    senses.now[0] = now_ns
+    starts = senses.model.limb_segment_start
+    news = 0
+    for limb in range(len(senses.tips)):
+        tip = senses.tips[limb]
+        rows = measured[starts[limb] : starts[limb + 1]]
+        size = 0.0
+        known = 0.0
+        for i in range(3):
+            size += force[limb, i] ** 2
+        for k in range(rows.shape[0]):
+            known += abs(rows[k, 0]) + abs(rows[k, 1]) + abs(rows[k, 2])
+        size = math.sqrt(size)
+        if not known + size < math.inf:
+            continue
+        if tip.state[0] == 0:  # a tip that never touched is not looked at
+            if size < 0.5 * tip.begins_n:
+                continue
+            tip.state[0] = 1
+        tip_position(senses.model, limb, rows, senses.poses, senses.place)
+        if _pass_low(senses, tip, force[limb], size) == 1:
+            news |= (
+                estimate_surface(
+                    senses.gates,
+                    senses.now,
+                    senses.period,
+                    tip.sample[0],
+                    tip.sample[1],
+                    tip.sample[2],
+                    senses.nowhere,
+                    tip.estimate,
+                    tip.report,
+                )
+                << limb
+            )
+    return news
+
+
+@inner_kernel
+def _pass_low(senses: _SenseData, tip: _TipData, force: FloatArray, size: float) -> int:
+    """Take a measurement of one tip; return 1 where it makes a sample."""
+    place, sample = senses.place, tip.sample
+    if tip.state[1] == 0:
+        tip.state[1] = 1
+        for i in range(3):
+            tip.free[i] = place[i]
+    _turn(place, size, tip)
+    for i in range(3):
+        step = senses.free_share * (place[i] - tip.free[i])
+        tip.free[i] += step
+        if tip.state[2] == 0:
+            sample[0, i] = tip.free[i]
+            sample[1, i] = step / senses.period
+            sample[2, i] = 0.0
+    if tip.state[2] == 0:
+        return 1
+    full = 1.0
+    for i in range(6, -1, -1):  # what 1 gives is known first
+        raw = 1.0
+        if i < 3:
+            raw = place[i] - tip.origin[i]
+        elif i < 6:
+            raw = force[i - 3]
+        tip.first[i] += senses.share * (raw - tip.first[i])
+        change = senses.share * (tip.first[i] - tip.second[i])
+        tip.second[i] += change
+        if i == 6:
+            full = tip.second[6]
+        elif i < 3:
+            sample[0, i] = tip.origin[i] + tip.second[i] / full
+            sample[1, i] = change / (full * senses.period)
         else:
-            self._free = place.copy()
+            sample[2, i - 3] = tip.second[i] / full
+    return 1 if full >= _FULL else 0
+
+
+@inner_kernel
+def _turn(place: FloatArray, felt: float, tip: _TipData) -> None:
+    """Begin or end the contact, where three measurements say so."""
+    touching = tip.state[2] == 1
+    changes = felt < tip.ends_n if touching else felt > tip.begins_n
+    tip.state[3] = tip.state[3] + 1 if changes else 0
+    if tip.state[3] < _SURE:
+        return
+    tip.state[3] = 0
+    tip.state[2] = 0 if touching else 1
+    for i in range(3):
+        if touching:
+            tip.free[i] = place[i]
+        else:
+            tip.origin[i] = place[i]
+    if not touching:
+        for i in range(7):
+            tip.first[i] = 0.0
+            tip.second[i] = 0.0
+
+
+def _allocate_tip(felt_n: tuple[float, float]) -> _TipData:
+    """Make a tip that has felt nothing."""
+    free, origin = np.zeros((2, 3))
+    first, second = np.zeros((2, 7))
+    return _TipData(
+        *felt_n,
+        state=np.zeros(4, dtype=np.int64),
+        free=free,
+        origin=origin,
+        first=first,
+        second=second,
+        sample=np.zeros((3, 3)),
+        estimate=allocate_surface_estimate(),
+        report=allocate_report(),
+    )
 
 
 class SurfaceSense:
@@ -106,24 +220,25 @@ class SurfaceSense:
             has_sensor: (L,) whether a limb's tip has a force sensor.
             period_s: between measurements [s].
         """
-        limbs = model.tip_speed_limit.size
         longest = int(np.max(np.diff(model.limb_segment_start)))
-        self._model = model
-        self._gates = build_surface_estimator(
-            SurfaceEstimatorModel(least_force_rate=_FORCE_RATE, forgetting=0.999)
+        gates = SurfaceEstimatorModel(least_force_rate=_FORCE_RATE, forgetting=0.999)
+        tips = tuple(
+            _allocate_tip(_FELT_N if one else _ESTIMATED_N) for one in has_sensor
         )
-        self._period_s = period_s
-        self._poses = np.zeros((longest + 1, 4, 4))
-        self._place = np.zeros(3)
-        self._nowhere = np.zeros(3)
-        self._now = np.zeros(1, dtype=np.int64)
-        self._begins_n = [(_FELT_N if one else _ESTIMATED_N)[0] for one in has_sensor]
-        self._tips = [
-            _Tip(_FELT_N if one else _ESTIMATED_N, period_s) for one in has_sensor
-        ]
-        self._estimates = [allocate_surface_estimate() for _ in range(limbs)]
-        self._reports = [allocate_report() for _ in range(limbs)]
-        self._active = np.zeros(limbs, dtype=bool)
+        self._model = model
+        self._reports = [tip.report for tip in tips]
+        self._tips = _SenseData(
+            model=model,
+            gates=build_surface_estimator(gates),
+            tips=tips,
+            period=float(period_s),
+            share=1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s),
+            free_share=1.0 - math.exp(-2.0 * math.pi * _FREE_HZ * period_s),
+            now=np.zeros(1, dtype=np.int64),
+            place=np.zeros(3),
+            nowhere=np.zeros(3),
+            poses=np.zeros((longest + 1, 4, 4)),
+        )
         self._entries: dict[int, bytes] = {}
 
     def step(self, now_ns: int, measured: FloatArray, force: FloatArray) -> None:
@@ -135,30 +250,11 @@ class SurfaceSense:
                 force [rad, rad, m].
             force: (L, 3) on each tip, hull frame [N].
         """
-        self._now[0] = now_ns
-        starts = self._model.limb_segment_start
+        news = sense_surfaces(self._tips, now_ns, measured, force)
+        if not news:
+            return
         for limb, report in enumerate(self._reports):
-            felt = force[limb]
-            rows = measured[starts[limb] : starts[limb + 1]]
-            if not (np.isfinite(rows).all() and np.isfinite(felt).all()):
-                continue
-            if not self._active[limb]:  # a tip that never touched is not looked at
-                if abs(felt).max() < 0.5 * self._begins_n[limb]:
-                    continue
-                self._active[limb] = True
-            tip_position(self._model, limb, rows, self._poses, self._place)
-            tip = self._tips[limb]
-            if tip.step(self._place, felt) and estimate_surface(
-                self._gates,
-                self._now,
-                self._period_s,
-                tip.sample[0],
-                tip.sample[1],
-                tip.sample[2],
-                self._nowhere,
-                self._estimates[limb],
-                report,
-            ):
+            if news >> limb & 1:
                 self._entries.pop(limb, None)
                 self._entries[limb] = write_contact(limb, report)
 
