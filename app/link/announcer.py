@@ -22,6 +22,11 @@ class Announcer:
         self._left = 0
         self._turn = False
 
+    @property
+    def waiting(self) -> bool:
+        """The robot has not confirmed what was announced."""
+        return self._first > 0
+
     def end(self) -> None:
         """Nothing is armed."""
         self._first = 0

@@ -328,20 +328,29 @@ class StationSide:
             self.signal_deadband.sent(signal, now_ns)
         return [self._send_limbs(now_ns, state, limbs, epoch, beside)]
 
-    def idle(self, now_ns: int, state: StationState) -> bool:
+    def idle(
+        self, now_ns: int, state: StationState, limb_hz: float, *, more: bool
+    ) -> bool:
         """Whether `send` would send nothing now, whatever is beside the coordinates.
 
         Args:
             now_ns: present time [ns].
             state: newest state of the control loop.
+            limb_hz: the strategy's wish, as `Beside` has it [1/s].
+            more: something else than setpoints waits for its turn.
         """
         mode = int(state.mode[0])
         if (mode, int(state.arm_epoch[0])) != self._last_mode:
             return False
-        if mode == StationMode.ARMED:
-            return not self.pacer.ready(now_ns)
-        sent_ns = self._mode_sent_ns
-        return sent_ns is not None and now_ns - sent_ns < _URGENT_PERIOD_NS
+        if mode != StationMode.ARMED:
+            sent_ns = self._mode_sent_ns
+            return sent_ns is not None and now_ns - sent_ns < _URGENT_PERIOD_NS
+        if not self.pacer.ready(now_ns):
+            return True
+        if more or self._announcer.waiting or self.codec.profile is Profile.COMPACT:
+            return False
+        self.pacer.wish(limb_hz)
+        return not self.pacer.due(now_ns)
 
     def _announce(self, now_ns: int, state: StationState, epoch: int) -> bytes:
         self._announcer.sent(now_ns)

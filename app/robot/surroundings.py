@@ -138,7 +138,7 @@ class Surroundings:
         """
         self._time_ns = now_ns
         grasp = self.data.grasp
-        if not grasp.event.any():
+        if not any(grasp.event.tolist()):
             return
         for limb, event in enumerate(grasp.event.tolist()):
             if event == NOTHING:

@@ -90,7 +90,8 @@ class Exchange:
         self.desk.step(now_ns, state)
         strategy = Strategy(int(state.strategy[0]))
         self.bilateral = strategy.bilateral
-        if self.side.idle(now_ns, state):
+        limb_hz = _BILATERAL_HZ if self.bilateral else 0.0
+        if self.side.idle(now_ns, state, limb_hz, more=self.goals.busy):
             return []
         coarse = b""
         if self.goals.busy:
@@ -104,7 +105,7 @@ class Exchange:
             grip=self._grip(state),
             goal=self.goals.to_send(coarse=False),
             coarse_goal=coarse,
-            limb_hz=_BILATERAL_HZ if self.bilateral else 0.0,
+            limb_hz=limb_hz,
         )
         return self.side.send(now_ns, state, beside)
 

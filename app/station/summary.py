@@ -3,6 +3,7 @@
 Pure: fed with times and values, used by the live station and by virtual-time trials.
 """
 
+import bisect
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,7 @@ class DriveSummary:
         self._start_ns = start_ns
         self._last_ns = start_ns
         limbs = model.tip_speed_limit.size
+        self._state_ns = 0
         self._times = np.zeros(_HISTORY, dtype=np.int64)
         self._targets = np.zeros((_HISTORY, limbs, 3))
         self._commands = np.zeros((_HISTORY, limbs, 3))
@@ -80,9 +82,9 @@ class DriveSummary:
     def add_state(self, state: StationState) -> None:
         """Remember target and command, every 2 ms at most."""
         now_ns = int(state.time_ns[0])
-        slot = (self._filled - 1) % _HISTORY
-        if self._filled and now_ns - self._times[slot] < _HISTORY_STEP_NS:
+        if self._filled and now_ns - self._state_ns < _HISTORY_STEP_NS:
             return
+        self._state_ns = now_ns
         slot = self._filled % _HISTORY
         self._times[slot] = now_ns
         self._targets[slot] = state.target_position
@@ -222,13 +224,12 @@ class DriveSummary:
 
     def _at(self, time_ns: int) -> int | None:
         """Slot of the newest remembered state not after a time."""
-        count = min(self._filled, _HISTORY)
-        if count == 0:
-            return None
-        first = self._filled - count
-        order = np.arange(first, self._filled) % _HISTORY
-        position = int(np.searchsorted(self._times[order], time_ns, side="right")) - 1
-        return int(order[position]) if position >= 0 else None
+        kept = range(max(0, self._filled - _HISTORY), self._filled)
+        times = self._times
+        position = bisect.bisect_right(
+            kept, time_ns, key=lambda number: times[number % _HISTORY]
+        )
+        return kept[position - 1] % _HISTORY if position else None
 
 
 def _round(value: Any) -> float:
