@@ -95,10 +95,12 @@ class LimbCard(QWidget):
         """Take the newest figures of this limb."""
         state = readings.state
         self.selected = int(state.selected_limb[0]) == self._index
+        pushed = float(np.linalg.norm(state.force_hand)) if self.selected else 0.0
         self.words, self._loud = reach_words(
             int(state.reach_status[self._index]),
             float(state.reach_error[self._index]),
             int(state.fault[self._index]),
+            pushed,
         )
         coordinates, tip = state.coordinates_model, state.tip_model
         tension = state.tension_model

@@ -46,30 +46,38 @@ SCHEDULER_WORDS = {
 # bits of models.inverse, worst first: what an operator can do comes with it
 _REACH_WORDS = (
     (16, "bad target refused"),
-    (8, "out of reach: come closer"),
+    (8, "too far: come closer"),
     (2, "at bend limit"),
     (4, "at length limit"),
     (1, "at speed limit"),
 )
+_REFUSED = 16
 _ON_TARGET_M = 1e-3
+_PRESSING_N = 0.1
 
 
-def reach_words(status: int, error: float, fault: int = 0) -> tuple[str, int]:
+def reach_words(
+    status: int, error: float, fault: int = 0, force: float = 0.0
+) -> tuple[str, int]:
     """Say how well a limb reaches its target.
 
     Args:
         status: bits of `models.inverse`.
         error: distance from the target to the commanded tip [m].
         fault: status of the local model's limb; 0 where it is sound.
+        force: that the hand pushes the limb with [N]; it is beyond the tip then, for
+            something is in the way.
 
     Returns:
         The words, and how loud they are: 0 quiet, 1 of note, 2 wrong.
     """
     if fault:
         return f"model frozen (fault {fault}): arm again", 2
+    if force > _PRESSING_N and not status & _REFUSED:
+        return f"pressing with {force:.1f} N", 0
     for bit, words in _REACH_WORDS:
         if status & bit:
-            loud = 2 if bit == 16 else 1
+            loud = 2 if bit == _REFUSED else 1
             return words, loud
     if error > _ON_TARGET_M:
         return f"moving, {1e3 * error:.0f} mm to go", 0

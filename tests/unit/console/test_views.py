@@ -63,7 +63,9 @@ def test_shares_and_latencies() -> None:
 def test_the_worst_of_a_limb_is_said_first() -> None:
     assert reach_words(0, 0.0) == ("on target", 0)
     assert reach_words(0, 0.042) == ("moving, 42 mm to go", 0)
-    assert reach_words(1 | 2 | 8, 0.1)[0].startswith("out of reach")
+    assert reach_words(1 | 2 | 8, 0.1)[0].startswith("too far")
+    assert reach_words(8, 0.1, force=1.62) == ("pressing with 1.6 N", 0)
+    assert reach_words(16, 0.1, force=1.62)[0] == "bad target refused"
     assert reach_words(1 | 2, 0.1)[0] == "at bend limit"
     assert reach_words(16 | 1, 0.1)[1] == 2
     assert reach_words(0, 0.0, fault=3) == ("model frozen (fault 3): arm again", 2)
