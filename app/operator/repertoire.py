@@ -8,6 +8,7 @@
 | tracker   | follows a path by the crossover model                                   |
 | presser   | holds a force on a surface, or tells which of two is the stiffer        |
 | retriever | fetches an object step by step                                          |
+| programme | no person: leads along a path by the clock, looking at nothing          |
 """
 
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from app.operator.paths import Dome, TipPath, steepest
 from app.operator.patience import Patience
 from app.operator.performer import Hand, Performer, Reacher
 from app.operator.presser import Pad, PressingHand
+from app.operator.programme import ProgrammedHand
 from app.operator.replay import ReplayHand, read_recording
 from app.operator.retriever import RetrievingHand
 from app.operator.submover import Submover
@@ -44,6 +46,7 @@ PERFORMERS = {
     "tracker": "follows a path, the slower the later the display",
     "presser": "holds a force on a surface; tells which of two is the stiffer",
     "retriever": "fetches an object: approach, align, grip, lift, carry, release",
+    "programme": "no person: leads along a path by the clock, looking at nothing",
 }
 PERFORMER_NAMES = tuple(PERFORMERS)
 
@@ -60,6 +63,7 @@ _KINDS = {
     "tracker": "a path",
     "presser": "pads",
     "retriever": "steps",
+    "programme": "a path",
 }
 
 
@@ -114,6 +118,8 @@ def _with_task(
         return TargetHand(reacher, lambda _: task.targets, task.width)
     if kind == "a path" and curve is not None:
         track = CurveTrack(curve, task.speed)
+        if name == "programme":
+            return ProgrammedHand(reacher, lambda _: track)
         return TrackingHand(
             reacher, lambda _: track, seed, max(speed, 2.0 * task.speed)
         )
@@ -171,6 +177,8 @@ def _without_task(
             PlacedStep("release", back, _WIDTH, 0.0, exact=True),
         )
 
+    if name == "programme":
+        return ProgrammedHand(reacher, track)
     if name == "tracker":
         return TrackingHand(reacher, track, seed, speed)
     if name == "presser":

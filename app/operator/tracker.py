@@ -10,6 +10,7 @@ person slow, not unstable.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
@@ -26,7 +27,14 @@ from app.operator.performer import Act, Reacher
 from models.curve import Curve, curve_point
 from models.numerics import FloatArray
 
-__all__ = ["CurveTrack", "RoundTrack", "Track", "TrackingHand", "crossover"]
+__all__ = [
+    "CurveTrack",
+    "PathHand",
+    "RoundTrack",
+    "Track",
+    "TrackingHand",
+    "crossover",
+]
 
 _DELAY_S = 0.25
 _PREVIEW_S = 0.3
@@ -95,8 +103,70 @@ class RoundTrack:
         return self._path.point(max(0.0, time_s) / self._round_s)
 
 
-class TrackingHand:
-    """Goes to the start of a path, waits a second, and follows it."""
+class PathHand(ABC):
+    """Goes to the start of a path, waits a second, and follows it in its own way."""
+
+    def __init__(
+        self, reacher: Reacher, lay_out: Callable[[FloatArray], Track]
+    ) -> None:
+        """Prepare.
+
+        Args:
+            reacher: how it gets to the start.
+            lay_out: makes the track from where the tip is first (3,) [m].
+        """
+        self.started_ns: int | None = None
+        """When it set out along the path [ns]; None: not yet."""
+        self._arrival = Arrival(reacher, Dwell(seconds=_IDLE_S))
+        self._lay_out = lay_out
+        self._track: Track | None = None
+        self._hand: FloatArray = np.zeros(3)
+        self._ended = False
+        self._events: list[Event] = []
+
+    def take_up(self, now_ns: int, place: FloatArray) -> None:
+        """Begin, or begin again from the start of the path, from (3,) [m]."""
+        if self._track is None:
+            self._track = self._lay_out(place)
+        self.started_ns, self._ended = None, False
+        self._arrival.take_up(now_ns, place)
+        self._arrival.aim(now_ns, self._track.at(0.0), _START_WIDTH)
+
+    def step(self, now_ns: int, seen: Seen) -> Act:
+        """Return what it does at `now_ns` [ns]."""
+        if self._track is not None and self.started_ns is not None:
+            time_s = (now_ns - self.started_ns) / NS_PER_S
+            self._pursue(now_ns, time_s, seen, self._track)
+            self._tell_end(now_ns, time_s, self._track)
+            return Act(self._hand.copy())
+        hand = self._arrival.step(now_ns, seen)
+        if self._arrival.is_there:
+            self.started_ns, self._hand = now_ns, hand.copy()
+            self._set_out(now_ns)
+        return Act(hand)
+
+    def events(self) -> list[Event]:
+        """Return what happened since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def _tell_end(self, now_ns: int, time_s: float, track: Track) -> None:
+        if time_s >= track.duration_s and not self._ended:
+            self._ended = True
+            text = f"The path's end was passed after {track.duration_s:.2f} s."
+            self._events.append(Event(now_ns, Severity.INFO, "operator", text))
+
+    @abstractmethod
+    def _set_out(self, now_ns: int) -> None:
+        """Begin to follow, with the hand where it is."""
+
+    @abstractmethod
+    def _pursue(self, now_ns: int, time_s: float, seen: Seen, track: Track) -> None:
+        """Move the hand, so long after it set out [s]."""
+
+
+class TrackingHand(PathHand):
+    """A person who follows what is seen."""
 
     def __init__(
         self,
@@ -113,53 +183,22 @@ class TrackingHand:
             seed: of the remnant.
             speed_limit: greatest speed of the hand [m/s].
         """
-        self.started_ns: int | None = None
-        self._arrival = Arrival(reacher, Dwell(seconds=_IDLE_S))
-        self._lay_out = lay_out
+        super().__init__(reacher, lay_out)
         self._seed = seed
         self._speed_limit = speed_limit
-        self._track: Track | None = None
-        self._hand: FloatArray = np.zeros(3)
         self._velocity: FloatArray = np.zeros(3)
         self._remnant: FloatArray = np.zeros(3)
         self._errors: deque[tuple[int, FloatArray]] = deque()
         self._last_ns = 0
         self._frame = 0
         self._noise: FloatArray = np.zeros((0, 3))
-        self._ended = False
-        self._events: list[Event] = []
 
-    def take_up(self, now_ns: int, place: FloatArray) -> None:
-        """Begin, or begin again from the start of the path, from (3,) [m]."""
-        if self._track is None:
-            self._track = self._lay_out(place)
-        self.started_ns, self._ended = None, False
-        self._arrival.take_up(now_ns, place)
-        self._arrival.aim(now_ns, self._track.at(0.0), _START_WIDTH)
-
-    def step(self, now_ns: int, seen: Seen) -> Act:
-        """Return what it does at `now_ns` [ns]."""
-        if self._track is not None and self.started_ns is not None:
-            self._pursue(now_ns, seen, self._track, self.started_ns)
-            return Act(self._hand.copy())
-        hand = self._arrival.step(now_ns, seen)
-        if self._arrival.is_there:
-            self._set_out(now_ns, hand)
-        return Act(hand)
-
-    def events(self) -> list[Event]:
-        """Return what happened since the last call."""
-        events, self._events = self._events, []
-        return events
-
-    def _set_out(self, now_ns: int, hand: FloatArray) -> None:
-        self.started_ns = self._last_ns = now_ns
-        self._hand, self._frame = hand.copy(), 0
+    def _set_out(self, now_ns: int) -> None:
+        self._last_ns, self._frame = now_ns, 0
         self._velocity, self._remnant = np.zeros(3), np.zeros(3)
         self._errors.clear()
 
-    def _pursue(self, now_ns: int, seen: Seen, track: Track, started_ns: int) -> None:
-        time_s = (now_ns - started_ns) / NS_PER_S
+    def _pursue(self, now_ns: int, time_s: float, seen: Seen, track: Track) -> None:
         error = track.at(time_s + _PREVIEW_S) - seen.tip
         self._errors.append((now_ns, error))
         late_ns = now_ns - round(_DELAY_S * NS_PER_S)
@@ -178,10 +217,6 @@ class TrackingHand:
         keep = math.exp(-period / _LAG_S)
         self._velocity = keep * self._velocity + (1.0 - keep) * wanted
         self._hand = self._hand + period * self._velocity
-        if time_s >= track.duration_s and not self._ended:
-            self._ended = True
-            text = f"The path's end was passed after {track.duration_s:.2f} s."
-            self._events.append(Event(now_ns, Severity.INFO, "operator", text))
 
     def _shake(self, frame: int) -> None:
         """Bring the remnant, of unit SD on the whole, to a frame since the start."""

@@ -27,7 +27,7 @@ from app.errors import ConfigError, LogError
 from app.link.packets import PacketRecord
 from app.operator.performer import Performer
 from app.operator.targets import TargetHand
-from app.operator.tracker import TrackingHand
+from app.operator.tracker import PathHand
 from app.session import Recorder
 from app.station.service import versions
 from app.study.factorial.cells import TrialSpec, round_trip_s
@@ -187,9 +187,7 @@ class _Screen:
 def _path_start(trial: Trial, zero_ns: int) -> float | None:
     """When the reference set out along the path, since the trial's start [s]."""
     operator = trial.operator
-    if not (
-        isinstance(operator, Performer) and isinstance(operator.hand, TrackingHand)
-    ):
+    if not (isinstance(operator, Performer) and isinstance(operator.hand, PathHand)):
         return None
     started_ns = operator.hand.started_ns
     return None if started_ns is None else (started_ns - zero_ns) / NS_PER_S
