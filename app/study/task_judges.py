@@ -74,7 +74,7 @@ class PathJudge:
     """Along a curve: rms distance to it, and how near the tip ends to its end."""
 
     def __init__(self, path: PathParameters, curve: Curve) -> None:
-        """Begin; what comes before the tip has first left the start counts too."""
+        """Begin; what comes before the reference has set out does not count."""
         self._curve = curve
         self._end, self._rms = _MM * path.end_mm, _MM * path.rms_mm
         self._squares, self._count = 0.0, 0
@@ -88,6 +88,9 @@ class PathJudge:
 
     def step(self, truth: Truth) -> Verdict:
         """Take in one millisecond."""
+        if not truth.path_begun:
+            self._squares, self._count, self._over_ns = 0.0, 0, None
+            return Verdict.RUNNING
         self._squares += curve_distance(self._curve, truth.tip) ** 2
         self._count += 1
         self.furthest = max(self.furthest, curve_progress(self._curve, truth.tip))

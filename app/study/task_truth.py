@@ -37,5 +37,7 @@ class Truth(NamedTuple):
     """Whether the gripper holds the object."""
     answer: int | None = None
     """Index of the pad that the operator has named the stiffer."""
+    path_begun: bool = True
+    """Whether the reference has set out along the path: none counts before that."""
     path_over: bool = False
     """Whether the reference has come to the end of the path."""

@@ -7,7 +7,7 @@ from app.config.task_place import PlacedTask
 from app.errors import ConfigError
 from app.operator.performer import Performer
 from app.operator.presser import PressingHand
-from app.operator.tracker import TrackingHand
+from app.operator.tracker import PathHand
 from app.study.task_run import TaskRun
 from app.study.task_truth import Truth, Verdict
 from app.study.trial import Trial
@@ -70,6 +70,7 @@ class TaskWatch:
             object_place=place,
             held=held,
             answer=self._answer(),
+            path_begun=self._path_s(trial.now_ns) is not None,
             path_over=self._path_over(trial.now_ns),
         )
 
@@ -86,12 +87,18 @@ class TaskWatch:
             return operator.hand.answer
         return None
 
+    def _path_s(self, now_ns: int) -> float | None:
+        """Time since the reference set out along the path [s]; None: it has not."""
+        operator = self._trial.operator
+        if not (
+            isinstance(operator, Performer) and isinstance(operator.hand, PathHand)
+        ):
+            return None
+        started_ns = operator.hand.started_ns
+        return None if started_ns is None else (now_ns - started_ns) / NS_PER_S
+
     def _path_over(self, now_ns: int) -> bool:
-        operator, curve = self._trial.operator, self._task.curve
-        if not (isinstance(operator, Performer) and curve is not None):
+        curve, since_s = self._task.curve, self._path_s(now_ns)
+        if curve is None or since_s is None:
             return False
-        hand = operator.hand
-        if not isinstance(hand, TrackingHand) or hand.started_ns is None:
-            return False
-        length_s = curve.length / self._task.speed
-        return (now_ns - hand.started_ns) / NS_PER_S >= length_s
+        return since_s >= curve.length / self._task.speed

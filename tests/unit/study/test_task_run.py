@@ -62,6 +62,8 @@ def test_a_path_asks_for_its_end_and_for_little_beside_it(
     across = np.cross(task.curve.points[-1] - task.curve.points[0], [0.0, 0.0, 1.0])
     across *= aside / np.linalg.norm(across)
     run = TaskRun(task, 0, 0.0)
+    for _ in range(800):  # on the way to the start nothing counts
+        run.step(truth(0.0, task.curve.points[0] + 0.06, path_begun=False))
     for k in range(800):
         tip = curve_point(task.curve, 0.032 * 0.01 * k) + across
         run.step(truth(0.01 * k, tip))
