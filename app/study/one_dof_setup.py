@@ -25,6 +25,7 @@ __all__ = [
     "Line",
     "Move",
     "Press",
+    "Probe",
     "Setup",
     "Wall",
     "newest_told",
@@ -116,6 +117,21 @@ class Press:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """The aim trembles by a sum of sines, so that the impedance shown can be measured.
+
+    Attributes:
+        start: from when on [s].
+        frequencies: [Hz].
+        amplitudes: of each [m].
+    """
+
+    start: float
+    frequencies: tuple[float, ...]
+    amplitudes: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Setup:
     """One run. Times count from the end of an idle time in which the link fills.
 
@@ -127,6 +143,7 @@ class Setup:
         line: between the two.
         moves: of the hand's aim.
         press: force holding, if any.
+        probe: added to the moves, if any.
         switches: (when [s], to which strategy).
         duration: [s].
         period: tick [s].
@@ -143,6 +160,7 @@ class Setup:
     line: Line = Line()
     moves: tuple[Move, ...] = (Move(0.0, 0.08, 1.0),)
     press: Press | None = None
+    probe: Probe | None = None
     switches: tuple[tuple[float, Strategy], ...] = ()
     duration: float = 20.0
     period: float = 1e-3
@@ -185,7 +203,23 @@ def reference_path(setup: Setup) -> tuple[FloatArray, FloatArray]:
         position += way * phase**3 * (10.0 - 15.0 * phase + 6.0 * phase**2)
         velocity += way * 30.0 * phase**2 * (1.0 - phase) ** 2 / move.duration
         at = move.target
+    if setup.probe is not None:
+        _tremble(setup.probe, time, position, velocity)
     return position, velocity
+
+
+def _tremble(
+    probe: Probe, time: FloatArray, position: FloatArray, velocity: FloatArray
+) -> None:
+    """Add a probe's sines, each with its phase of Schroeder so that peaks are low."""
+    since = np.maximum(0.0, time - probe.start)
+    count = len(probe.frequencies)
+    for k, (hertz, size) in enumerate(
+        zip(probe.frequencies, probe.amplitudes, strict=True)
+    ):
+        rate, phase = 2.0 * np.pi * hertz, -np.pi * k * (k + 1) / count
+        position += size * (np.sin(rate * since + phase) - np.sin(phase))
+        velocity += size * rate * np.cos(rate * since + phase) * (since > 0.0)
 
 
 def wall_path(setup: Setup) -> FloatArray:

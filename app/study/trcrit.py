@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.errors import ConfigError
 from app.study.one_dof import run_one_dof
@@ -20,11 +21,16 @@ from app.teleop.limits import delay_limit
 from app.teleop.strategy import Strategy
 from models.human_arm import GRIPS
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = [
     "WALLS",
+    "CriticalBar",
     "CriticalCase",
     "CriticalDelay",
     "critical_cases",
+    "draw_bars",
     "draw_critical",
     "find_critical",
     "wall_named",
@@ -33,7 +39,7 @@ __all__ = [
 WALLS = {"free": FREE, "soft": SOFT, "stiff": STIFF}
 """Walls by name: none; 150 N/m and 2 N s/m; 2000 N/m and 5 N s/m."""
 
-_COLORS = {"relaxed": "#2f6fc0", "light": "#c78a1e", "firm": "#3f8f4f"}
+_COLORS = {"relaxed": "#0072b2", "light": "#e69f00", "firm": "#009e73"}
 _INK = "#39444c"
 
 
@@ -177,37 +183,20 @@ def draw_critical(found: Sequence[CriticalDelay], out: Path, greatest: float) ->
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows = len(found)
-    figure = Figure(figsize=(9.0, 1.6 + 0.34 * rows), layout="constrained")
+    bars = [
+        CriticalBar(
+            f"{item.case.setup.strategy.title}, {item.case.wall}",
+            item.case.arm,
+            item.delay,
+            item.linear,
+        )
+        for item in found
+    ]
+    height = 1.6 + 0.34 * len(bars)
+    figure = Figure(figsize=(9.0, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    for row, item in enumerate(found):
-        color = _COLORS[item.case.arm]
-        label = item.case.arm if item.case.arm not in _drawn(found[:row]) else None
-        if item.delay is None:
-            axes.barh(row, 1e3 * greatest, color=color, alpha=0.25, label=label)
-            text = f"  stable to {1e3 * greatest:g} ms"
-            axes.text(1.0, row, text, va="center", size=8, color=_INK)
-        else:
-            axes.barh(row, 1e3 * item.delay, color=color, label=label)
-            drawn = [item.delay, item.linear or 0.0]
-            axes.text(
-                1e3 * max(value for value in drawn if value <= greatest),
-                row,
-                f"  {1e3 * item.delay:.1f}",
-                va="center",
-                size=8,
-                color=_INK,
-            )
-        if item.linear is not None and item.linear <= greatest:
-            axes.plot([1e3 * item.linear] * 2, [row - 0.4, row + 0.4], color=_INK)
-    axes.set_yticks(
-        range(rows), [f"{x.case.setup.strategy.title}, {x.case.wall}" for x in found]
-    )
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlim(1.0, 2.0e3 * greatest)
-    axes.set_xlabel("critical delay each way [ms]; line: limit of the linear loop")
+    draw_bars(axes, bars, greatest)
     axes.set_title("From which delay on the hand is not stable (one degree of freedom)")
     figure.legend(title="grip", loc="outside right upper", fontsize=8)
     try:
@@ -219,5 +208,54 @@ def draw_critical(found: Sequence[CriticalDelay], out: Path, greatest: float) ->
         ) from error
 
 
-def _drawn(found: Sequence[CriticalDelay]) -> set[str]:
-    return {item.case.arm for item in found}
+class CriticalBar(NamedTuple):
+    """A critical delay as it is drawn."""
+
+    title: str
+    """Of its group; bars of one title stand together."""
+    arm: str
+    """A grip of `models.human_arm`."""
+    delay: float | None
+    """Each way [s]; None: stable up to the greatest that was tried."""
+    linear: float | None
+    """Limit of the linear loop [s]; None: there is none."""
+
+
+def draw_bars(axes: "Axes", bars: Sequence[CriticalBar], greatest: float) -> None:
+    """Draw bars, a row each.
+
+    Args:
+        axes: empty ones.
+        bars: what to draw.
+        greatest: delay up to which was looked [s].
+    """
+    labelled: set[str] = set()
+    for row, bar in enumerate(bars):
+        label = None if bar.arm in labelled else bar.arm
+        labelled.add(bar.arm)
+        color = _COLORS[bar.arm]
+        if bar.delay is None:
+            axes.barh(row, 1e3 * greatest, color=color, alpha=0.25, label=label)
+            text = f"  stable to {1e3 * greatest:g} ms"
+            axes.text(1.0, row, text, va="center", size=8, color=_INK)
+        else:
+            axes.barh(row, 1e3 * bar.delay, color=color, label=label)
+            drawn = [bar.delay, bar.linear or 0.0]
+            axes.text(
+                1e3 * max(value for value in drawn if value <= greatest),
+                row,
+                f"  {1e3 * bar.delay:.1f}",
+                va="center",
+                size=8,
+                color=_INK,
+            )
+        if bar.linear is not None and bar.linear <= greatest:
+            axes.plot([1e3 * bar.linear] * 2, [row - 0.4, row + 0.4], color=_INK)
+    titles = [bar.title for bar in bars]
+    first = [k for k, title in enumerate(titles) if title not in titles[:k]]
+    middles = [k + 0.5 * (titles.count(titles[k]) - 1) for k in first]
+    axes.set_yticks(middles, [titles[k] for k in first])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlim(1.0, 2.0e3 * greatest)
+    axes.set_xlabel("critical delay each way [ms]; line: limit of the linear loop")

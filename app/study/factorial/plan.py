@@ -19,6 +19,7 @@ from app.robot.plant import PlantMismatch
 
 __all__ = [
     "EnvironmentParameters",
+    "HarnessName",
     "LinkChoice",
     "Measure",
     "MismatchChoice",
@@ -51,6 +52,9 @@ Measure = Literal[
 
 TargetName = Literal["deadband", "move-and-wait", "crossover", "line"]
 """Published results that a plan can ask to be reproduced."""
+
+HarnessName = Literal["facts", "critical-delays", "probes"]
+"""What a plan can add from the harness of one degree of freedom."""
 
 
 class StrategyChoice(Parameters):
@@ -163,7 +167,8 @@ class StudyPlan(Parameters):
     """A whole study. `baseline` is the label of what the others are compared with.
 
     `seeds` is how many, counted from 0, or which. A trial ends after `longest_s` if not
-    before. `recordings` keeps every trial's MCAP file.
+    before. `recordings` keeps every trial's MCAP file. `harness` adds the acceptance
+    facts, critical delays and probed impedances, all on one degree of freedom.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
@@ -176,6 +181,7 @@ class StudyPlan(Parameters):
     longest_s: Annotated[float, Field(ge=0.1, le=3600.0)] | None = None
     recordings: bool = True
     reproduce: tuple[TargetName, ...] = ()
+    harness: tuple[HarnessName, ...] = ()
     environment: EnvironmentParameters = EnvironmentParameters()
     strategies: tuple[StrategyChoice, ...] = ()
     links: tuple[LinkChoice, ...] = ()
@@ -189,8 +195,10 @@ class StudyPlan(Parameters):
         axes = (self.strategies, self.links, self.tasks)
         if any(axes) != all(axes):
             raise ValueError("give [[strategies]], [[links]] and [[tasks]], or none")
-        if not any(axes) and not self.reproduce:
-            raise ValueError("there is nothing to do: give trials, or `reproduce`")
+        if not any(axes) and not self.reproduce and not self.harness:
+            raise ValueError(
+                "there is nothing to do: give trials, `reproduce` or `harness`"
+            )
         for name, titles in (
             ("strategies", [item.title for item in self.strategies]),
             ("links", [item.title for item in self.links]),

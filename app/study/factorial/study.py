@@ -13,6 +13,7 @@ from app.study.factorial.jobs import Job
 from app.study.factorial.plan import StudyPlan
 from app.study.factorial.store import Store, write_whole
 from app.study.factorial.trial_job import TrialJob
+from app.study.harness.jobs import harness_jobs
 from app.study.targets.target import target_jobs
 
 __all__ = [
@@ -31,7 +32,7 @@ def plan_jobs(plan: StudyPlan) -> tuple[Job, ...]:
         ConfigError: something in the plan cannot be.
     """
     trials = [TrialJob(spec) for spec in plan_trials(plan)]
-    return (*target_jobs(plan.reproduce, plan.roots), *trials)
+    return (*harness_jobs(plan), *target_jobs(plan.reproduce, plan.roots), *trials)
 
 
 def write_manifest(

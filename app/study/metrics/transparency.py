@@ -19,6 +19,7 @@ __all__ = [
     "impedance_error",
     "local_error",
     "shifted",
+    "shown_impedance",
     "stiffness_ratio",
 ]
 
@@ -73,25 +74,30 @@ def stiffness_ratio(
     return float(np.mean(shown)) / way / true_stiffness if way > 0.0 else None
 
 
-def impedance_error(
-    force: FloatArray,
-    velocity: FloatArray,
-    true_impedance: FloatArray,
-    frequencies: FloatArray,
-    period_s: float,
-) -> float:
-    """Return ε_Z of a probe that holds a whole number of periods of every frequency.
+def shown_impedance(
+    force: FloatArray, velocity: FloatArray, frequencies: FloatArray, period_s: float
+) -> FloatArray:
+    """Return |Z_t| (m,) [N s/m] of a probe of whole periods of every frequency.
 
     Args:
         force: (n,) shown [N].
         velocity: (n,) of the hand [m/s].
-        true_impedance: (m,) complex Z_e at the frequencies [N s/m].
         frequencies: (m,) of the multisine [Hz].
         period_s: between samples [s].
     """
     bins = np.rint(frequencies * force.size * period_s).astype(np.int64)
-    shown = np.fft.rfft(force)[bins] / np.fft.rfft(velocity)[bins]
-    return float(np.mean(np.abs(np.log10(np.abs(shown) / np.abs(true_impedance)))))
+    shown: FloatArray = np.abs(np.fft.rfft(force)[bins] / np.fft.rfft(velocity)[bins])
+    return shown
+
+
+def impedance_error(shown: FloatArray, true: FloatArray) -> float:
+    """Return ε_Z.
+
+    Args:
+        shown: (m,) |Z_t| at the frequencies of a probe [N s/m].
+        true: (m,) |Z_e| at them [N s/m].
+    """
+    return float(np.mean(np.abs(np.log10(shown / true))))
 
 
 def local_error(shown: FloatArray, depth: FloatArray, stiffness: float) -> float | None:

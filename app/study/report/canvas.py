@@ -1,7 +1,7 @@
 """The one place where a report's figures are made: their look, and how they are kept.
 
-Colours are those of Okabe and Ito, told apart by all; each strategy keeps its colour
-and its mark in every figure. Equal figures give equal bytes.
+Colours are those of Okabe and Ito, told apart by all; each strategy keeps its colour,
+its mark and its dashes in every figure. Equal figures give equal bytes.
 """
 
 import io
@@ -63,7 +63,7 @@ def strategy_styles(labels: Sequence[str]) -> dict[str, Style]:
         label: Style(
             _COLORS[k % len(_COLORS)],
             _MARKS[k % len(_MARKS)],
-            _DASHES[(k // len(_COLORS)) % len(_DASHES)],
+            _DASHES[k % len(_DASHES)],
         )
         for k, label in enumerate(labels)
     }

@@ -18,10 +18,11 @@ from app.study.analysis.compare import (
 )
 from app.study.analysis.table import Row, Table, row_of
 from app.study.factorial.jobs import Job
-from app.study.factorial.plan import StudyPlan
+from app.study.factorial.plan import HarnessName, StudyPlan
 from app.study.factorial.run import TRACE
 from app.study.factorial.store import Store
 from app.study.factorial.trial_job import TrialJob
+from app.study.harness.jobs import HarnessJob
 from app.study.report.canvas import Style, strategy_styles
 from app.study.targets.target import Finding, TargetJob
 
@@ -51,6 +52,12 @@ class StudyData:
             if isinstance(job, TargetJob) and store.has(job.name):
                 found = store.result(job.name)["finding"]
                 self.findings.setdefault(job.target, []).append(found)
+        self.harness: dict[HarnessName, dict[str, Any]] = {}
+        """What the parts of the harness found, by label."""
+        for job in jobs:
+            if isinstance(job, HarnessJob) and store.has(job.name):
+                found = store.result(job.name)["finding"]
+                self.harness.setdefault(job.part, {})[job.label] = found
         self.unfinished = [job for job in jobs if not store.has(job.name)]
 
     @property
@@ -119,6 +126,10 @@ class StudyData:
         """The task of a trial, laid before its robot."""
         spec = self._specs[row.name]
         return _placed(spec.task, spec.robot, spec.cell.variant)
+
+    def force_scale(self, row: Row) -> float:
+        """Return S_f of a trial: what a force at the tip is multiplied with."""
+        return self._specs[row.name].teleop.render.force_scale
 
     def outages(self, row: Row) -> list[tuple[float, ...]]:
         """Outages by schedule on a trial's link, as its file gives them."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.study.report import figures_outcome, figures_traces
+from app.study.report import figures_contact, figures_outcome, figures_traces
 from app.study.report.data import StudyData
 
 if TYPE_CHECKING:
@@ -56,29 +56,31 @@ EXHIBITS = (
         "succeed, and their distance from the curve along it.",
     ),
     Exhibit(
-        figures_traces.draw_forces,
+        figures_contact.draw_forces,
         "Push along the surface's normal: true at the tip, as the station has heard of"
         " it, and shown to the hand.",
     ),
     Exhibit(
-        figures_traces.draw_loops,
+        figures_contact.draw_loops,
         "Push shown to the hand against its depth in the true surface; dotted: what "
         "the surface itself would answer.",
     ),
     Exhibit(
-        figures_traces.draw_surface,
+        figures_contact.draw_surface,
         "What was learned of the surface, all seeds: stiffness over the true one "
         "(shaded: within 15 %) and place; dots are updates.",
     ),
     Exhibit(
-        figures_traces.draw_energy,
-        "Energy that the hand has put in at its port, less what it got. Below zero the"
-        " port was active.",
+        figures_contact.draw_energy,
+        "E_port: energy that the hand has put in, less what it got; below zero the port"
+        " was active. E_net: that, less what the tip has done to its surroundings, "
+        "scaled as forces are shown; it falls where the robot's actuators work for the "
+        "hand, as they do wherever the hand is shown less than the tip meets.",
     ),
     Exhibit(
         figures_traces.draw_age,
         "Age of the newest command that the robot had applied: distribution over time,"
-        " mean of all seeds; below, one trial.",
+        " mean of all seeds; below, its peaks in one trial, outages shaded.",
     ),
     Exhibit(
         figures_outcome.draw_moves,
@@ -86,8 +88,14 @@ EXHIBITS = (
         "pale: trials that failed.",
     ),
     Exhibit(
+        figures_outcome.draw_packets,
+        "Packets sent both ways against the Weber fraction of the deadband, 0: none; "
+        "medians with 95 % intervals.",
+    ),
+    Exhibit(
         figures_outcome.draw_pareto,
-        "What it costs: the measure against the traffic, median of every cell.",
+        "What it costs: the measure against the traffic, median of every cell; larger "
+        "marks are later links.",
     ),
 )
 """Results, after the failures."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.study.analysis.statistics import bootstrap_interval
+from app.study.factorial.plan import StrategyChoice
 from app.study.report.canvas import INK, new_figure
 from app.study.report.data import StudyData, condition_title
 
@@ -17,6 +18,7 @@ __all__ = [
     "draw_ends",
     "draw_forest",
     "draw_moves",
+    "draw_packets",
     "draw_pareto",
     "draw_success",
     "draw_times",
@@ -32,6 +34,7 @@ _ENDS = {
 }
 _COLUMNS = 3
 _NARROW = 3.0  # of a range of ratios, to both sides
+_MOST_TICKS, _TICKS_APART = 8, 0.08
 
 
 def draw_success(data: StudyData) -> "Figure":
@@ -68,6 +71,8 @@ def draw_success(data: StudyData) -> "Figure":
 
 def draw_ends(data: StudyData) -> "Figure | None":
     """How trials ended that did not succeed; None where all did."""
+    from matplotlib.ticker import MaxNLocator
+
     failed = [item for item in data.summaries if item.ends]
     if not failed:
         return None
@@ -85,6 +90,7 @@ def draw_ends(data: StudyData) -> "Figure | None":
     axis.set_yticks(range(len(failed)), names)
     axis.invert_yaxis()
     axis.set_xlabel("trials")
+    axis.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axis.legend(ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -143,6 +149,10 @@ def _draw_group(axis: "Axes", data: StudyData, group: tuple[str, ...]) -> None:
             linestyle=style.dash, label=strategy,
         )  # fmt: skip
     axis.set_xlim(first - 0.15 * span, last + 0.15 * span)
+    if len(trips) <= _MOST_TICKS:
+        ticks = sorted(set(trips.values()))
+        apart = np.diff(ticks, prepend=-np.inf) > _TICKS_APART * span
+        axis.set_xticks([tick for tick, far in zip(ticks, apart, strict=True) if far])
     axis.set_xlabel("round trip, as set [s]")
     axis.set_ylabel(f"{info.title} [{info.unit}]")
     _from_zero(axis)
@@ -176,7 +186,7 @@ def draw_forest(data: StudyData) -> "Figure | None":
         range(len(found)),
         [f"{item.strategy} · {condition_title(item.condition)}" for item in found],
     )
-    axis.invert_yaxis()
+    axis.set_ylim(len(found) - 0.4, -0.6)
     if info.logarithmic:
         axis.set_xscale("log")
         ends = [end for item in found for end in item.effect if math.isfinite(end)]
@@ -236,36 +246,97 @@ def draw_moves(data: StudyData) -> "Figure":
         axis.set_title(strategy, loc="left")
         axis.set_ylabel("trials")
         axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+        axis.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     axes[-1].set_xlabel("moves of the hand in a trial")
     return figure
 
 
-def draw_pareto(data: StudyData) -> "Figure":
-    """What the measure costs in traffic: median of every cell."""
-    info = data.info
-    figure, (axis,) = new_figure(width=5.2, height=3.4)
+def draw_packets(data: StudyData) -> "Figure | None":
+    """Packets a second against k, for strategies that the plan has with several."""
+    by_name: dict[str, list[StrategyChoice]] = {}
+    for choice in data.plan.strategies:
+        by_name.setdefault(choice.name, []).append(choice)
+    families = {
+        name: sorted(own, key=lambda item: item.deadband)
+        for name, own in by_name.items()
+        if len({item.deadband for item in own}) > 1
+    }
+    if not families:
+        return None
     links = sorted(data.table.levels("link"), key=data.round_trip_s)
-    seen: set[str] = set()
-    for cell in data.table.cells:
-        rows = data.table.of(cell)
-        traffic = data.table.values(rows, "bytes_per_s")
-        values = data.table.values(rows, info.column)
-        kept = np.isfinite(traffic) & np.isfinite(values)
-        if not kept.any():
-            continue
-        style = data.styles[cell.strategy]
-        size = 4.0 + 5.0 * links.index(cell.link) / max(1, len(links) - 1)
-        axis.plot(
-            np.median(traffic[kept]), np.median(values[kept]), style.marker,
-            color=style.color, markersize=size, markeredgecolor="white",
-            markeredgewidth=0.5,
-            label=None if cell.strategy in seen else cell.strategy,
-        )  # fmt: skip
-        seen.add(cell.strategy)
-    axis.set_xscale("log")
-    _log_ticks(axis)
-    axis.set_xlabel("bytes per second, both ways (larger mark: later link)")
-    axis.set_ylabel(f"{info.title} [{info.unit}]")
-    _from_zero(axis)
-    axis.legend(loc="lower right")
+    columns = min(_COLUMNS, len(links))
+    figure, axes = new_figure(
+        columns, math.ceil(len(links) / columns), height=2.6, share_y=True
+    )
+    for axis, link in zip(axes, links, strict=False):
+        for choices in families.values():
+            style = data.styles[choices[0].title]
+            points: list[tuple[float, ...]] = []
+            for choice in choices:
+                rows = [
+                    row
+                    for row in data.table.rows
+                    if row.cell.link == link and row.cell.strategy == choice.title
+                ]
+                sent = sum(
+                    data.table.values(rows, f"{way}_sent_hz") for way in ("down", "up")
+                )
+                kept = np.asarray(sent)[np.isfinite(sent)]
+                if kept.size:
+                    found = bootstrap_interval(kept, "median", seed=len(points))
+                    points.append((choice.deadband, *found))
+            if points:
+                x, middle, low, high = np.array(points).T
+                spread = np.abs(np.nan_to_num(np.stack([middle - low, high - middle])))
+                axis.errorbar(
+                    x, middle, yerr=spread, color=style.color, marker=style.marker,
+                    label=choices[0].name,
+                )  # fmt: skip
+        axis.set_title(link)
+        axis.set_xlabel("Weber fraction k [1]")
+    for axis in axes[len(links) :]:
+        axis.set_visible(False)
+    axes[0].set_ylim(bottom=0.0)  # of all, once all is drawn
+    axes[0].set_ylabel("packets per second, both ways")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper left", ncols=4)
+    return figure
+
+
+def draw_pareto(data: StudyData) -> "Figure":
+    """What the measure costs in traffic: median of every cell, a panel a task."""
+    info, groups = data.info, data.groups
+    columns = min(_COLUMNS, len(groups))
+    figure, axes = new_figure(columns, math.ceil(len(groups) / columns), height=2.8)
+    links = sorted(data.table.levels("link"), key=data.round_trip_s)
+    for axis, group in zip(axes, groups, strict=False):
+        for strategy in data.table.levels("strategy"):
+            style = data.styles[strategy]
+            label: str | None = strategy
+            for k, link in enumerate(links):
+                rows = data.rows((link, *group), strategy)
+                traffic = data.table.values(rows, "bytes_per_s")
+                values = data.table.values(rows, info.column)
+                kept = np.isfinite(traffic) & np.isfinite(values)
+                if not kept.any():
+                    continue
+                axis.plot(
+                    np.median(traffic[kept]), np.median(values[kept]), style.marker,
+                    color=style.color, label=label, markeredgecolor="white",
+                    markersize=5.0 + 5.0 * k / max(1, len(links) - 1),
+                    markeredgewidth=0.5,
+                )  # fmt: skip
+                label = None
+        axis.set_xscale("log")
+        low, high = axis.dataLim.x0, axis.dataLim.x1
+        axis.set_xlim(low / 1.3, high * 1.3)
+        _log_ticks(axis, narrow=1.3 * high < _NARROW * low)
+        axis.set_title(condition_title(("", *group)).removeprefix(", "))
+        axis.set_xlabel("bytes per second, both ways")
+        axis.set_ylabel(f"{info.title} [{info.unit}]")
+        _from_zero(axis)
+    for axis in axes[len(groups) :]:
+        axis.set_visible(False)
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper left", ncols=3)
     return figure

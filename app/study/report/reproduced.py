@@ -1,7 +1,5 @@
 """The part of a report that sets published results beside what is found here."""
 
-import csv
-import io
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +7,10 @@ from app.study.fact import Fact
 from app.study.factorial.store import write_whole
 from app.study.report.canvas import drawn_svg
 from app.study.report.data import StudyData
+from app.study.report.figures_line import draw_line
+from app.study.report.harness import fact_rows
 from app.study.report.page import Page
+from app.study.report.tables import facts_csv
 from app.study.targets.line import LINE_HOW, LINE_SOURCE, judge_line
 from app.study.targets.target import find
 
@@ -38,17 +39,7 @@ def reproduce(page: Page, data: StudyData) -> list[Path]:
     facts += line
     page.table(
         _HEADS,
-        [
-            (
-                fact.name,
-                fact.what,
-                fact.printed,
-                fact.ours,
-                fact.tolerance,
-                "+yes" if fact.holds else "!NO",
-            )
-            for fact in facts
-        ],
+        fact_rows(facts),
         "Estimates over seeds with 95 % intervals (BCa bootstrap).",
     )
     for name in wanted:
@@ -60,17 +51,13 @@ def reproduce(page: Page, data: StudyData) -> list[Path]:
             page.figure(svg, f"{target.caption} {len(findings)} seeds.")
     if line:
         page.text(f"The line of a soft arm. {LINE_SOURCE}. {LINE_HOW}")
+        svg = drawn_svg(partial(draw_line, data))
+        if svg is not None:
+            page.figure(
+                svg,
+                "Distance from the line along it: every trial, and their median. Red, "
+                "dashed: what was published for the first 85 % (dotted).",
+            )
     path = data.store.folder / "reproduced.csv"
-    write_whole(path, _csv(facts).encode())
+    write_whole(path, facts_csv(_HEADS, facts).encode())
     return [path]
-
-
-def _csv(facts: list[Fact]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_HEADS)
-    for fact in facts:
-        writer.writerow(
-            (fact.name, fact.what, fact.printed, fact.ours, fact.tolerance, fact.holds)
-        )
-    return out.getvalue()

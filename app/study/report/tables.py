@@ -3,12 +3,14 @@
 import csv
 import io
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.study.analysis.table import column_names
+from app.study.fact import Fact
 from app.study.report.data import StudyData
 
-__all__ = ["comparisons_csv", "trials_csv"]
+__all__ = ["comparisons_csv", "facts_csv", "trials_csv"]
 
 _LEVELS = ("strategy", "link", "task", "variant", "operator", "mismatch")
 
@@ -60,4 +62,16 @@ def comparisons_csv(data: StudyData) -> str:
                 item.won, item.lost, _text(item.p_success), item.verdict(data.info),
             ]
         )  # fmt: skip
+    return out.getvalue()
+
+
+def facts_csv(heads: Sequence[str], facts: Iterable[Fact]) -> str:
+    """One line a fact, under six heads."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    for fact in facts:
+        writer.writerow(
+            (fact.name, fact.what, fact.printed, fact.ours, fact.tolerance, fact.holds)
+        )
     return out.getvalue()

@@ -17,6 +17,7 @@ from app.study.factorial.study import library_versions, write_manifest
 from app.study.report.canvas import drawn_svg
 from app.study.report.data import StudyData, condition_title
 from app.study.report.exhibits import EXHIBITS, FAILURES, THREATS
+from app.study.report.harness import add_harness
 from app.study.report.page import Page
 from app.study.report.reproduced import reproduce
 from app.study.report.tables import comparisons_csv, trials_csv
@@ -57,6 +58,7 @@ def write_report(plan: StudyPlan, jobs: tuple[Job, ...], store: Store) -> Path:
             write_whole(store.folder / name, text.encode())
             written.append(store.folder / name)
     written += reproduce(page, data)
+    written += add_harness(page, data)
     _configuration(page, data)
     if data.table.rows:
         _index(page, data)

@@ -1,8 +1,11 @@
 """How far from the line a soft arm strays (Gong 2018): from a plan's own trials.
 
-The paper's arm strayed less than 6.6 mm over the first 85 % of its line, still water,
-static errors of 2.7 to 13.4 mm over the range. Ours is the simulated arm of the same
-robot, followed by a simulated person over the link, with the sensors' nominal noise.
+The paper's arm was led along its line by a computer, blindly, at constant speed in
+still water, and strayed by less than 6.6 mm over the first 85 % of it; it came to the
+end about 2 s late. Ours is the simulated arm of the same robot with its sensors'
+nominal noise, over the plan's links, led by a program as theirs was (`programme`), or
+by a simulated person who corrects by eye (`tracker`). What is judged is the greatest
+distance of each trial; the root mean square and the lag are told.
 """
 
 from collections.abc import Sequence
@@ -13,38 +16,75 @@ from app.study.analysis.statistics import bootstrap_interval
 from app.study.analysis.table import Row
 from app.study.fact import Fact
 
-__all__ = ["LINE_HOW", "LINE_SOURCE", "judge_line"]
+__all__ = ["LINE_HOW", "LINE_SOURCE", "PUBLISHED_MM", "judge_line", "line_cells"]
 
-LINE_SOURCE = "Gong 2018, Sec. III.A: less than 6.6 mm in the first 85 % of the line"
-LINE_HOW = (
-    "The plan's own trials of the task `line`, in the whole product; strategies and "
-    "links as named."
+LINE_SOURCE = (
+    "Gong 2018, Sec. III.A: an arm led blindly along a line of 256 mm at 32 mm/s "
+    "strays by less than 6.6 mm over the first 85 %, and is about 2 s late at its end"
 )
-_PUBLISHED_MM = 6.6
+LINE_HOW = (
+    "The plan's own trials of the task `line`, in the whole product: the simulated "
+    "arm, its actuators and its sensors' nominal noise; its model fits it unless a "
+    "mismatch is named. The programme leads as the paper's computer did; a tracker is "
+    "a person who looks."
+)
+PUBLISHED_MM = 6.6
+_COLUMNS = (
+    (
+        "path_most_85_mm",
+        "greatest distance, first 85 %",
+        "mm",
+        f"< {PUBLISHED_MM:g} mm",
+    ),
+    ("path_rms_85_mm", "RMS distance, first 85 %", "mm", "–"),
+    ("path_lag_s", "behind the reference", "s", "2 s at the end"),
+)
+
+
+def line_cells(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return the trials on the line, by strategy, link, operator and mismatch."""
+    cells: dict[str, list[Row]] = {}
+    for row in rows:
+        cell = row.cell
+        if cell.task == "line":
+            words = [cell.operator, cell.strategy, cell.link]
+            if cell.mismatch != "nominal":
+                words.append(cell.mismatch)
+            cells.setdefault(", ".join(words), []).append(row)
+    return cells
 
 
 def judge_line(rows: Sequence[Row]) -> list[Fact]:
-    """Make facts of the trials on the line, one for each strategy and link."""
-    cells: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row.cell.task == "line" and row.figures.get("path_most_85_mm") is not None:
-            cells.setdefault((row.cell.strategy, row.cell.link), []).append(row)
+    """Make facts of the trials on the line; one that never set out fails its cell."""
     facts = []
-    for (strategy, link), own in cells.items():
-        for column, what, limit in (
-            ("path_rms_85_mm", "RMS", _PUBLISHED_MM),
-            ("path_most_85_mm", "greatest", None),
-        ):
-            values = np.array([row.figures[column] for row in own], dtype=np.float64)
+    for title, own in line_cells(rows).items():
+        for column, what, unit, published in _COLUMNS:
+            kept = [row.figures.get(column) for row in own]
+            values = np.array([x for x in kept if x is not None], dtype=np.float64)
+            judged = column == "path_most_85_mm"
+            if not values.size:
+                if judged:
+                    facts.append(
+                        Fact("line", f"{title}: {what}", published, "no trial set out",
+                             published, holds=False)
+                    )  # fmt: skip
+                continue
             found = bootstrap_interval(values, seed=11)
+            missing = len(own) - values.size
+            ours = f"{found.value:.2f} {unit} [{found.low:.2f}, {found.high:.2f}]"
+            if missing:
+                ours += f", {missing} of {len(own)} did not set out"
+            worst = float(values.max())
+            if judged:
+                ours += f"; worst {worst:.2f}"
             facts.append(
                 Fact(
                     "line",
-                    f"{strategy}, {link}: {what} distance, first 85 %",
-                    f"< {_PUBLISHED_MM:g} mm" if limit else "–",
-                    f"{found.value:.1f} mm [{found.low:.1f}, {found.high:.1f}]",
-                    f"< {_PUBLISHED_MM:g} mm" if limit else "told only",
-                    limit is None or found.value < limit,
+                    f"{title}: {what}",
+                    published,
+                    ours,
+                    f"all {published}" if judged else "told only",
+                    not judged or (worst < PUBLISHED_MM and not missing),
                 )
             )
     return facts
