@@ -47,6 +47,9 @@ def study(
     check: Annotated[
         bool, typer.Option("--check", help="Run nothing: check the plan, list trials.")
     ] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the plan, to begin your own from it.")
+    ] = False,
     list_plans: Annotated[
         bool, typer.Option("--list", help="List the shipped plans.")
     ] = False,
@@ -60,9 +63,15 @@ def study(
 
       limblink study quick                         a question answered in two minutes
 
-      limblink study mine.toml --workers 2 --out results
+      limblink study quick --show > mine.toml      a plan to begin yours from
 
       limblink study mine.toml --check             what would be run
+
+      limblink study mine.toml --workers 2 --out results
+
+      limblink study mine.toml --report --out results
+
+      limblink study reproduce                     published results, acceptance facts
 
       limblink study full --scheduler tcp://10.0.0.5:8786
 
@@ -73,10 +82,13 @@ def study(
         return
     from app.station.warmup import warm_up
     from app.study.factorial.carry_out import state_of
-    from app.study.factorial.plan import load_plan
+    from app.study.factorial.plan import load_plan, plan_text
     from app.study.factorial.store import Store
     from app.study.factorial.study import plan_jobs
 
+    if show:
+        typer.echo(plan_text(plan), nl=False)
+        return
     if workers is not None and scheduler is not None:
         raise ConfigError(
             "--workers is for processes here, --scheduler for Dask: give one of them."

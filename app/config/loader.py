@@ -60,8 +60,9 @@ def find_asset(folder: str, name: str) -> Path:
     shipped = Path(str(resources.files("assets").joinpath(folder, f"{name}.toml")))
     if shipped.is_file():
         return shipped
+    kind = f"{folder[:-3]}y" if folder.endswith("ies") else folder[:-1]
     raise ConfigError(
-        f"No {folder[:-1]} called {name!r}. Shipped: {', '.join(asset_names(folder))}; "
+        f"No {kind} called {name!r}. Shipped: {', '.join(asset_names(folder))}; "
         "or give the path of a TOML file of your own."
     )
 

@@ -33,7 +33,14 @@ from app.operator.vite import Vite
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
-__all__ = ["HAND_SPEED", "PERFORMERS", "PERFORMER_NAMES", "REPLAY", "make_performer"]
+__all__ = [
+    "HAND_SPEED",
+    "PERFORMERS",
+    "PERFORMER_NAMES",
+    "REPLAY",
+    "check_performer",
+    "make_performer",
+]
 
 HAND_SPEED = 0.05
 """Greatest speed of a simulated person's hand [m/s] (the arm of Liu 2020)."""
@@ -109,6 +116,33 @@ def make_performer(
     return Performer(limb, eye, hand)
 
 
+def check_performer(name: str, task: PlacedTask) -> None:
+    """Say whether somebody can do a task; a recorded hand is taken for anything.
+
+    Raises:
+        ConfigError: there is no such simulated person, or the task is not for it.
+    """
+    if name.startswith(f"{REPLAY}:"):
+        return
+    if name not in PERFORMERS:
+        raise ConfigError(
+            f"No simulated operator {name!r} does tasks. There are: "
+            f"{', '.join(PERFORMER_NAMES)}, {REPLAY}:FILE."
+        )
+    there = {
+        "targets": bool(task.targets.size),
+        "a path": task.curve is not None,
+        "pads": task.parameters.press is not None,
+        "steps": bool(task.steps),
+    }
+    kind = _KINDS[name]
+    if not there[kind]:
+        raise ConfigError(
+            f"The operator {name!r} needs {kind}, which task {task.parameters.name!r} "
+            f"has not: choose {task.parameters.operator!r} for it."
+        )
+
+
 def _with_task(
     name: str, reacher: Reacher, task: PlacedTask, speed: float, seed: int
 ) -> Hand:
@@ -135,10 +169,8 @@ def _with_task(
         )
     if kind == "steps" and task.steps:
         return RetrievingHand(reacher, lambda _: task.steps)
-    raise ConfigError(
-        f"The operator {name!r} needs {kind}, which task {task.parameters.name!r} has "
-        f"not: choose {task.parameters.operator!r} for it."
-    )
+    check_performer(name, task)
+    raise ConfigError(f"The operator {name!r} cannot do {task.parameters.name!r}.")
 
 
 def _without_task(

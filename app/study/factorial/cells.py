@@ -19,10 +19,9 @@ from app.config.link import LinkParameters
 from app.config.robot import check_drivable, load_robot
 from app.config.scene import load_scene
 from app.config.task import load_task
-from app.config.task_place import place_task
+from app.config.task_place import PlacedTask, place_task
 from app.config.teleop import TeleopParameters
-from app.errors import ConfigError
-from app.operator.scripted import SCRIPTED_NAMES, is_scripted
+from app.operator.repertoire import check_performer
 from app.robot.plant import PlantMismatch
 from app.study.factorial.plan import StudyPlan, TaskChoice
 
@@ -135,21 +134,16 @@ def _levels(choice: TaskChoice, robot: str) -> Iterator[tuple[str, str, str]]:
     """Name, variant and operator of each level of a task, once they are known to go."""
     task = load_task(choice.name)
     for operator in choice.operators or (task.operator,):
-        if not is_scripted(operator):
-            raise ConfigError(
-                f"Task {task.name!r}: no simulated operator {operator!r}. There are: "
-                f"{', '.join(SCRIPTED_NAMES)}, replay:FILE."
-            )
         for variant in choice.variants or task.variants[:1]:
-            _check(choice.name, robot, variant)
+            check_performer(operator, _placed(choice.name, robot, variant))
             yield task.name, variant, operator
 
 
 @lru_cache(maxsize=256)
-def _check(task: str, robot: str, variant: str) -> None:
+def _placed(task: str, robot: str, variant: str) -> PlacedTask:
     parameters = load_robot(robot)
     check_drivable(parameters)
-    place_task(load_task(task), parameters, variant)
+    return place_task(load_task(task), parameters, variant)
 
 
 @lru_cache(maxsize=256)

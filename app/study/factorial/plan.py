@@ -9,7 +9,7 @@ taken from where the plan lies.
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from app.config.link import JitterParameters, LinkParameters, load_link
 from app.config.loader import Parameters, asset_names, find_asset, load_toml
@@ -30,13 +30,15 @@ __all__ = [
     "from_folder",
     "load_plan",
     "plan_names",
+    "plan_text",
 ]
 
 _Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 _DelayMs = Annotated[float, Field(ge=0.0, le=60_000.0)]
 _Share = Annotated[float, Field(ge=0.0, le=1.0)]
 _BitRate = Annotated[float, Field(ge=1.0, le=1e11)]
-_Seed = Annotated[int, Field(ge=0, le=2**31)]
+_MOST_SEEDS, _GREATEST_SEED = 1000, 2**31
+_Seed = Annotated[int, Field(ge=0, le=_GREATEST_SEED)]
 
 Measure = Literal[
     "time",
@@ -177,7 +179,7 @@ class StudyPlan(Parameters):
     robot: str = "ursula"
     measure: Measure = "time"
     baseline: _Label | None = None
-    seeds: Annotated[int, Field(ge=1, le=1000)] | tuple[_Seed, ...] = 5
+    seeds: Annotated[int, Field(ge=1, le=_MOST_SEEDS)] | tuple[_Seed, ...] = 5
     longest_s: Annotated[float, Field(ge=0.1, le=3600.0)] | None = None
     recordings: bool = True
     reproduce: tuple[TargetName, ...] = ()
@@ -189,6 +191,21 @@ class StudyPlan(Parameters):
     mismatches: Annotated[tuple[MismatchChoice, ...], Field(min_length=1)] = (
         MismatchChoice(),
     )
+
+    @field_validator("seeds", mode="before")
+    @classmethod
+    def _counted_or_named(cls, seeds: object) -> object:
+        """One message for both forms."""
+        many = isinstance(seeds, int) and 1 <= seeds <= _MOST_SEEDS
+        which = isinstance(seeds, list | tuple) and all(
+            isinstance(item, int) and 0 <= item <= _GREATEST_SEED for item in seeds
+        )
+        if isinstance(seeds, bool) or not (many or which):
+            raise ValueError(
+                f"give how many, 1 to {_MOST_SEEDS}, or a list of which, each 0 to "
+                f"{_GREATEST_SEED}"
+            )
+        return seeds
 
     @model_validator(mode="after")
     def _consistent(self) -> "StudyPlan":
@@ -247,6 +264,19 @@ def load_plan(name: str) -> StudyPlan:
     """
     path = find_asset("studies", name)
     return from_folder(path.parent, load_toml(path, StudyPlan))
+
+
+def plan_text(name: str) -> str:
+    """Return the text of a plan's file, by its shipped name or path.
+
+    Raises:
+        ConfigError: missing or not readable.
+    """
+    path = find_asset("studies", name)
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}.") from error
 
 
 def from_folder(folder: Path, plan: StudyPlan) -> StudyPlan:

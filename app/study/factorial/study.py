@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
+from app.errors import ConfigError
 from app.study.factorial.cells import plan_trials
 from app.study.factorial.jobs import Job
 from app.study.factorial.plan import StudyPlan
@@ -32,6 +33,11 @@ def plan_jobs(plan: StudyPlan) -> tuple[Job, ...]:
         ConfigError: something in the plan cannot be.
     """
     trials = [TrialJob(spec) for spec in plan_trials(plan)]
+    if "line" in plan.reproduce and all(j.spec.cell.task != "line" for j in trials):
+        raise ConfigError(
+            f'Plan {plan.name!r}: the result "line" is taken from the plan\'s own '
+            'trials, and none follows it: add [[tasks]] with name = "line".'
+        )
     return (*harness_jobs(plan), *target_jobs(plan.reproduce, plan.roots), *trials)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.cli import run
 from app.config.link import load_link
 from app.config.robot import load_robot
 from app.config.task import load_task
@@ -14,6 +15,7 @@ from app.link.channel import Channel, ChannelSettings, Direction, Fate
 from app.study.factorial.cells import plan_trials
 from app.study.factorial.plan import StudyPlan, load_plan, plan_names
 from app.study.factorial.run import run_spec
+from app.study.factorial.study import plan_jobs
 from app.study.factorial.surroundings import harder, scene_of
 from app.study.trial_seeds import TrialSeeds
 
@@ -82,6 +84,9 @@ def test_a_name_depends_on_what_decides_the_outcome_and_on_nothing_else(
         ('"reach"', '"raech"', "No task called 'raech'"),
         ('name = "reach"', 'name = "reach"\nvariants = ["w"]', "has no variant 'w'"),
         ('name = "reach"', 'name = "reach"\noperators = ["me"]', "operator 'me'"),
+        ('name = "reach"', 'name = "reach"\noperators = ["presser"]', "needs pads"),
+        ('title = "Tiny"', 'title = "T"\nreproduce = ["line"]', 'name = "line"'),
+        ("[3]", "0", "1 to 1000"),
         ('"rov-arm"', '"monopus"', "monopus"),
         ("[3]", "[3, 3]", "none twice"),
         ("[[tasks]]\n", "[[mismatches]]\nfactors = {x = 2.0}\n[[tasks]]\n", "'x'"),
@@ -92,7 +97,18 @@ def test_a_wrong_plan_is_refused_with_what_is_allowed(
     tmp_path: Path, old: str, new: str, words: str
 ) -> None:
     with pytest.raises(ConfigError, match=words):
-        plan_trials(plan(tmp_path, PLAN.replace(old, new)))
+        plan_jobs(plan(tmp_path, PLAN.replace(old, new)))
+
+
+def test_a_shown_plan_is_the_one_that_is_loaded(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["study", "quick", "--show"]) == 0
+    own = tmp_path / "mine.toml"
+    own.write_text(capsys.readouterr().out)
+    assert load_plan(str(own)) == load_plan("quick")
+    assert run(["study", "nothing", "--show"]) == 2
+    assert "No study called 'nothing'. Shipped: full" in capsys.readouterr().err
 
 
 def test_shipped_plans_can_be_run() -> None:
