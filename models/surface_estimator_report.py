@@ -21,7 +21,7 @@ from models.environment_report import (
     SurfaceStatus,
     report_depth,
 )
-from models.numerics import FloatArray, IntArray, inner_kernel, kernel
+from models.numerics import FloatArray, IntArray, called_kernel, inner_kernel, kernel
 from models.surface_estimator import SurfaceEstimateData, SurfaceEstimatorModel
 from models.surface_estimator_contact import (
     doubt,
@@ -53,7 +53,7 @@ _GONE = int(SurfaceStatus.GONE)
 _NOT_EXPLAINED = int(SurfaceStatus.NOT_EXPLAINED)
 
 
-@kernel
+@called_kernel
 def estimate_surface(
     model: SurfaceEstimatorModel,
     now: IntArray,

@@ -4,7 +4,10 @@ Pose and tensions pass a low pass of first order at 3 Hz, whose own slope gives 
 rates; models/robot_contact_sense makes forces of them by the nominal model. An estimate
 below the dead zone is no contact: it is what noise and model leave over. Between once
 and twice the dead zone it fades in, so that nothing jumps and what is well above is
-told in full. A sensor at the tip needs neither: its reading passes as it is.
+told in full. A limb that has just stiffened swings, and the estimate, which knows
+nothing of inertia, takes that for forces (URSULA 1.3 N, up to 4 s long): none is told
+until the estimate has been calm for longer than between two swings, or for 5 s. A
+sensor at the tip needs none of this: its reading passes as it is.
 """
 
 import math
@@ -25,6 +28,7 @@ DEAD_ZONE_N = 0.2
 _CORNER_HZ = 3.0
 _SENSOR_NOISE_N = 0.01  # of one reading of a tip's force sensor; ASSUMED
 _NOISE_ROWS = 256
+_CALM_S, _LONGEST_S = 0.9, 5.0  # URSULA's arms swing at 0.7 Hz
 
 
 class _SenseData(NamedTuple):
@@ -45,6 +49,8 @@ class _SenseData(NamedTuple):
     raw: FloatArray
     force: FloatArray
     valid: IntArray
+    left: FloatArray
+    """(L, 2) time until a limb counts as settled, at most, and if it stays calm [s]."""
 
 
 @kernel
@@ -52,7 +58,7 @@ def feel_tips(
     sense: _SenseData,
     anew: int,
     share: float,
-    rate_share: float,
+    period: float,
     zone: float,
     coordinates: FloatArray,
     tension: FloatArray,
@@ -65,7 +71,7 @@ def feel_tips(
         sense: what is kept, and what comes out.
         anew: 1 where nothing of an earlier measurement counts.
         share: of what is new in the low passes.
-        rate_share: the same over the period [1/s].
+        period: between measurements [s].
         zone: force below which an estimate is no contact [N], above 0.
         coordinates: (S, 3) measured pose [rad, rad, m].
         tension: (T,) measured [N].
@@ -77,7 +83,7 @@ def feel_tips(
             if anew == 1 or not abs(sense.slow[k, j]) < math.inf:
                 sense.slow[k, j] = coordinates[k, j]  # known again: begins anew
             step = coordinates[k, j] - sense.slow[k, j]
-            sense.rates[k, j] = rate_share * step
+            sense.rates[k, j] = share / period * step
             sense.slow[k, j] += share * step
     for t in range(tension.size):
         if anew == 1 or not abs(sense.tension[t]) < math.inf:
@@ -94,13 +100,14 @@ def feel_tips(
         sense.valid,
     )
     for limb in range(sense.has_sensor.size):
-        _tell(sense, limb, zone, coordinates, read, noise)
+        _tell(sense, limb, period, zone, coordinates, read, noise)
 
 
 @inner_kernel
 def _tell(
     sense: _SenseData,
     limb: int,
+    period: float,
     zone: float,
     coordinates: FloatArray,
     read: FloatArray,
@@ -118,7 +125,15 @@ def _tell(
     for i in range(3):
         size += sense.raw[limb, i] ** 2
         known += abs(read[limb, i])
-    fade = min(max(math.sqrt(size) / zone - 1.0, 0.0), 1.0)
+    size = math.sqrt(size)
+    fade = min(max(size / zone - 1.0, 0.0), 1.0)
+    if sense.left[limb, 0] > 0.0:
+        sense.left[limb, 0] -= period
+        sense.left[limb, 1] = _CALM_S if size > zone else sense.left[limb, 1] - period
+        if sense.left[limb, 1] <= 0.0:
+            sense.left[limb, 0] = 0.0
+        sense.valid[limb] = 0
+        fade = 0.0
     for i in range(3):
         sense.force[limb, i] = fade * sense.raw[limb, i]
     if of_sensor and known < math.inf:
@@ -139,6 +154,7 @@ class ContactSense:
         dead_zone_n: float = DEAD_ZONE_N,
         noise: float = 1.0,
         period_s: float = 1e-3,
+        settles: bool = False,
     ) -> None:
         """Begin without contact.
 
@@ -149,6 +165,7 @@ class ContactSense:
             dead_zone_n: see `DEAD_ZONE_N` [N].
             noise: factor on the sensors' noise, 0 for none.
             period_s: between measurements [s].
+            settles: the limbs have just stiffened, at the start and at each `reset`.
         """
         limbs = len(robot.limbs)
         self.has_sensor = np.array(
@@ -159,6 +176,8 @@ class ContactSense:
         self._period_s = period_s
         self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s)
         self._anew = 1
+        self._unsettled_s = _LONGEST_S if settles else 0.0
+        self._left: FloatArray = np.full((limbs, 2), self._unsettled_s)
         self.pose: FloatArray = model.rest_coordinates.copy()
         """(S, 3) as late as the force of each limb: low-passed where that is an
         estimate from it, as measured where it is read [rad, rad, m]."""
@@ -185,11 +204,13 @@ class ContactSense:
             raw=self.raw,
             force=self.force,
             valid=self.valid,
+            left=self._left,
         )
 
     def reset(self) -> None:
         """Forget what was measured, as after a jump of the pose."""
         self._anew = 1
+        self._left[:] = self._unsettled_s
         self.force[:] = 0.0
         self.valid[:] = 0
 
@@ -219,7 +240,7 @@ class ContactSense:
             self._parts,
             self._anew,
             share,
-            share / self._period_s,
+            self._period_s,
             zone,
             coordinates,
             tension,

@@ -98,7 +98,12 @@ class RobotCore:
         self.body = body
         period_s = _SENSE_STEPS * STEP_NS / NS_PER_S
         self._sense = ContactSense(
-            robot, self.model, seed, noise=mismatch.noise, period_s=period_s
+            robot,
+            self.model,
+            seed,
+            noise=mismatch.noise,
+            period_s=period_s,
+            settles=True,
         )
         self._surfaces = SurfaceSense(self.model, self._sense.has_sensor, period_s)
         self._contact: FloatArray | None = None
@@ -203,7 +208,7 @@ class RobotCore:
             self._until_sense = _SENSE_STEPS
             tips = None if self._around is None else self._around.tip_force
             force = self._sense.step(measured, tension, tips)
-            self._surfaces.step(now_ns, self._sense.pose, force)
+            self._surfaces.step(now_ns, self._sense.pose, force, self._sense.valid)
             self._contact = -force
         return self._contact
 

@@ -80,7 +80,11 @@ class _SenseData(NamedTuple):
 
 @kernel
 def sense_surfaces(
-    senses: _SenseData, now_ns: int, measured: FloatArray, force: FloatArray
+    senses: _SenseData,
+    now_ns: int,
+    measured: FloatArray,
+    force: FloatArray,
+    known: IntArray,
 ) -> int:
     """Take one measurement of all tips.
 
@@ -89,6 +93,7 @@ def sense_surfaces(
         now_ns: robot time [ns].
         measured: (S, 3) pose [rad, rad, m].
         force: (L, 3) on each tip, hull frame [N].
+        known: (L,) 1 where it is known.
 
     Returns:
         Bit k is set where there is news of what limb k touches.
@@ -100,13 +105,13 @@ def sense_surfaces(
         tip = senses.tips[limb]
         rows = measured[starts[limb] : starts[limb + 1]]
         size = 0.0
-        known = 0.0
+        total = 0.0
         for i in range(3):
             size += force[limb, i] ** 2
         for k in range(rows.shape[0]):
-            known += abs(rows[k, 0]) + abs(rows[k, 1]) + abs(rows[k, 2])
+            total += abs(rows[k, 0]) + abs(rows[k, 1]) + abs(rows[k, 2])
         size = math.sqrt(size)
-        if not known + size < math.inf:
+        if known[limb] == 0 or not total + size < math.inf:
             continue
         if tip.state[0] == 0:  # a tip that never touched is not looked at
             if size < 0.5 * tip.begins_n:
@@ -226,6 +231,7 @@ class SurfaceSense:
             _allocate_tip(_FELT_N if one else _ESTIMATED_N) for one in has_sensor
         )
         self._model = model
+        self._all = np.ones(len(tips), dtype=np.int64)
         self._reports = [tip.report for tip in tips]
         self._tips = _SenseData(
             model=model,
@@ -241,7 +247,13 @@ class SurfaceSense:
         )
         self._entries: dict[int, bytes] = {}
 
-    def step(self, now_ns: int, measured: FloatArray, force: FloatArray) -> None:
+    def step(
+        self,
+        now_ns: int,
+        measured: FloatArray,
+        force: FloatArray,
+        known: IntArray | None = None,
+    ) -> None:
         """Take one measurement, a period after the last.
 
         Args:
@@ -249,8 +261,10 @@ class SurfaceSense:
             measured: (S, 3) pose, of a limb without a sensor as late as its estimated
                 force [rad, rad, m].
             force: (L, 3) on each tip, hull frame [N].
+            known: (L,) 1 where it is known, else the tip is not looked at; None: all.
         """
-        news = sense_surfaces(self._tips, now_ns, measured, force)
+        known = self._all if known is None else known
+        news = sense_surfaces(self._tips, now_ns, measured, force, known)
         if not news:
             return
         for limb, report in enumerate(self._reports):

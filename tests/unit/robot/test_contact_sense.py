@@ -115,3 +115,27 @@ def test_a_wrong_model_shows_as_force_in_proportion() -> None:
         sense.step(*plant.measure())
         plant.step(Applied(model.rest_coordinates, Actuation.STIFF))
     assert 0.0 < np.linalg.norm(sense.raw[0]) < 1.0
+
+
+@pytest.mark.parametrize(("name", "limp_ms"), [("ursula", 1000), ("silver2", 50)])
+def test_a_limb_that_has_just_stiffened_swings_and_tells_no_force(
+    name: str, limp_ms: int
+) -> None:
+    robot, model = ROBOTS[name]
+    plant = Plant(model, PlantMismatch(), 3)
+    for _ in range(limp_ms):
+        plant.step(Applied(model.rest_coordinates, Actuation.COMPLIANT))
+    held = plant.coordinates.copy()
+    sense = ContactSense(robot, model, settles=True)
+    estimated, told = 0.0, 0.0
+    for _ in range(5000):
+        told = max(told, np.linalg.norm(sense.step(*plant.measure())[0]))
+        estimated = max(estimated, np.linalg.norm(sense.raw[0]))
+        plant.step(Applied(held, Actuation.STIFF))
+    assert estimated > 1.5 * DEAD_ZONE_N
+    assert told < 0.05
+    plant.push(0, np.zeros(3), np.array([0.0, 0.9, 0.0]))
+    for _ in range(1000):
+        force = sense.step(*plant.measure())
+        plant.step(Applied(held, Actuation.STIFF))
+    assert force[0, 1] > 0.5
