@@ -12,7 +12,7 @@ The judge sees what is true at the robot, not what the operator is shown.
 | timeout    | none of these in time                                              |
 """
 
-import numpy as np
+import math
 
 from app.clock import NS_PER_S
 from app.config.task_place import PlacedTask
@@ -41,7 +41,7 @@ class TaskRun:
         self._task = task
         self._start_ns = start_ns
         self._timeout_s = task.parameters.timeout(round_trip_s)
-        self._first_tip: np.ndarray | None = None
+        self._first_tip: list[float] | None = None
         self._ended_ns = start_ns
 
     @property
@@ -58,13 +58,11 @@ class TaskRun:
         return self.verdict
 
     def _judge(self, truth: Truth) -> Verdict:
-        if not (np.isfinite(truth.tip).all() and np.isfinite(truth.force).all()):
-            return Verdict.DIVERGED
+        tip, force = truth.tip.tolist(), math.hypot(*truth.force.tolist())
         if self._first_tip is None:
-            self._first_tip = truth.tip.copy()
-        if float(np.linalg.norm(truth.tip - self._first_tip)) > _FAR:
+            self._first_tip = tip
+        if not (math.dist(tip, self._first_tip) <= _FAR and force < math.inf):
             return Verdict.DIVERGED
-        force = float(np.linalg.norm(truth.force))
         self.peak_force = max(self.peak_force, force)
         if force > self._task.parameters.abort_n:
             return Verdict.OVER_FORCE

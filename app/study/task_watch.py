@@ -1,5 +1,7 @@
 """Judges a task while a trial runs: takes what is true at the robot, tick by tick."""
 
+import math
+
 import numpy as np
 
 from app.clock import NS_PER_S
@@ -8,10 +10,10 @@ from app.errors import ConfigError
 from app.operator.performer import Performer
 from app.operator.presser import PressingHand
 from app.operator.tracker import PathHand
+from app.robot.tip import tip_position
 from app.study.task_run import TaskRun
 from app.study.task_truth import Truth, Verdict
 from app.study.trial import Trial
-from models.limb import limb_poses
 from models.numerics import FloatArray
 
 __all__ = ["TaskWatch"]
@@ -65,7 +67,7 @@ class TaskWatch:
         return Truth(
             time_ns=trial.now_ns,
             tip=tip,
-            speed=float(np.linalg.norm(tip - before)) / _STEP_S,
+            speed=math.dist(tip.tolist(), before.tolist()) / _STEP_S,
             force=force,
             object_place=place,
             held=held,
@@ -76,9 +78,8 @@ class TaskWatch:
 
     def _true_tip(self) -> FloatArray:
         trial, limb = self._trial, self._task.limb
-        limb_poses(trial.model, limb, trial.true_pose[self._rows], self._poses)
-        base = trial.model.pose_base_to_hull[limb]
-        tip: FloatArray = base[:3, :3] @ self._poses[-1, :3, 3] + base[:3, 3]
+        tip: FloatArray = np.zeros(3)
+        tip_position(trial.model, limb, trial.true_pose[self._rows], self._poses, tip)
         return tip
 
     def _answer(self) -> int | None:
