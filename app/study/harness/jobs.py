@@ -67,7 +67,9 @@ class HarnessJob:
         """Work it out and write it down."""
         if self.part == "facts":
             (source,) = (item for item in FACT_SOURCES if item.__name__ == self.label)
-            found: Any = [asdict(fact) for fact in source()]
+            found: Any = [
+                asdict(fact) | {"holds": bool(fact.holds)} for fact in source()
+            ]
         else:
             parameters = TeleopParameters.model_validate_json(self.teleop)
             found = _MEASURES[self.part](parameters)

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["INK", "PALE", "Style", "drawn_svg", "new_figure", "strategy_styles"]
+__all__ = [
+    "INK",
+    "PALE",
+    "Style",
+    "drawn_svg",
+    "legend_above",
+    "new_figure",
+    "strategy_styles",
+]
 
 INK = "#2b3238"
 PALE = "#b8c0c6"
@@ -22,6 +30,7 @@ _COLORS = (
 )  # fmt: skip
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":")
+_ENTRY_IN, _LETTER_IN = 0.5, 0.07  # [inch] of a legend's entry at 8 points
 _LOOK: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 8.5,
@@ -97,6 +106,21 @@ def new_figure(
         rows, columns, squeeze=False, sharex=share_x, sharey=share_y
     )
     return figure, list(panels.ravel())
+
+
+def legend_above(figure: "Figure", *axes: "Axes") -> None:
+    """Put what is labelled in some panels above all, in as many columns as fit."""
+    named: dict[str, Any] = {}
+    for axis in axes:
+        for handle, name in zip(*axis.get_legend_handles_labels(), strict=True):
+            named.setdefault(name, handle)
+    if not named:
+        return
+    widest = _ENTRY_IN + _LETTER_IN * max(len(name) for name in named)
+    columns = max(1, min(len(named), int(figure.get_figwidth() / widest)))
+    figure.legend(
+        list(named.values()), list(named), loc="outside upper left", ncols=columns
+    )
 
 
 def drawn_svg(draw: "Callable[[], Figure | None]") -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.config.robot import load_robot
+from app.config.robot import build_robot_model, load_robot
 from app.config.task import load_task
 from app.config.task_place import PlacedTask, place_task
 from app.study.analysis.compare import (
@@ -131,6 +131,10 @@ class StudyData:
         """Return S_f of a trial: what a force at the tip is multiplied with."""
         return self._specs[row.name].teleop.render.force_scale
 
+    def tip_radius(self, row: Row) -> float:
+        """Return the radius of the limb's round end in a trial [m]."""
+        return _tip_radius(self._specs[row.name].robot, self.task(row).limb)
+
     def outages(self, row: Row) -> list[tuple[float, ...]]:
         """Outages by schedule on a trial's link, as its file gives them."""
         return list(self._specs[row.name].link.loss.outages)
@@ -160,6 +164,12 @@ def _trace(path: str) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _placed(task: str, robot: str, variant: str) -> PlacedTask:
     return place_task(load_task(task), load_robot(robot), variant)
+
+
+@lru_cache(maxsize=64)
+def _tip_radius(robot: str, limb: int) -> float:
+    model = build_robot_model(load_robot(robot))
+    return float(model.segment_radius[model.limb_segment_start[limb + 1] - 1, 1])
 
 
 def condition_title(condition: tuple[str, ...]) -> str:

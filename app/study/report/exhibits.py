@@ -57,8 +57,8 @@ EXHIBITS = (
     ),
     Exhibit(
         figures_contact.draw_forces,
-        "Push along the surface's normal: true at the tip, as the station has heard of"
-        " it, and shown to the hand.",
+        "Push along the surface's normal in one trial of each strategy: true at the "
+        "tip, as the station has heard of it, and shown to the hand.",
     ),
     Exhibit(
         figures_contact.draw_loops,

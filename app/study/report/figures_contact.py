@@ -8,7 +8,7 @@ import numpy as np
 
 from app.study.analysis.table import Row
 from app.study.metrics.energy import port_energy
-from app.study.report.canvas import INK, PALE, new_figure
+from app.study.report.canvas import INK, PALE, legend_above, new_figure
 from app.study.report.data import StudyData, condition_title
 from models.numerics import FloatArray
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["draw_energy", "draw_forces", "draw_loops", "draw_surface"]
 
 _LINE: dict[str, Any] = {"linewidth": 1.1}
+_HEARD = "#7c868d"
+_NEAR_MM = -20.0  # depth from which on loops are drawn
+_DRAWN_N = 4.0  # of the surface's own law
 
 
 def _panels(
@@ -41,9 +44,7 @@ def _panels(
         axis.set_title(condition_title(condition))
     for axis in axes[len(conditions) :]:
         axis.set_visible(False)
-    handles, names = axes[0].get_legend_handles_labels()
-    if names:
-        figure.legend(handles, names, loc="outside upper left", ncols=4)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -78,8 +79,8 @@ def draw_forces(data: StudyData) -> "Figure | None":
             color = data.styles[strategy].color
             for name, style, tint, label in (
                 ("force_tip", "-", INK, "true, at the tip"),
-                ("force_told", ":", PALE, "as the station has heard"),
-                ("force_hand", "-", color, "at the hand"),
+                ("force_told", ":", _HEARD, "as the station has heard"),
+                ("force_hand", "-", color, "at the hand (coloured)"),
             ):
                 axis.plot(
                     trace["time_s"], -trace[name] @ normal, style, color=tint,
@@ -94,8 +95,7 @@ def draw_forces(data: StudyData) -> "Figure | None":
             axis.set_ylabel("push [N]")
     for axis in axes[-len(conditions) :]:
         axis.set_xlabel("time [s]")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=3)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -109,18 +109,25 @@ def draw_loops(data: StudyData) -> "Figure | None":
 
     def draw(axis: "Axes", _: tuple[str, ...], picked: dict[str, Row]) -> None:
         for strategy, row in picked.items():
-            trace = data.trace(row)
+            trace, style = data.trace(row), data.styles[strategy]
             pad = data.task(row).pads[0]
-            depth = (float(pad.place @ pad.normal) - trace["hand"] @ pad.normal) * 1e3
-            near = depth > -20.0
+            face = float(pad.place @ pad.normal) + data.tip_radius(row)
+            depth = 1e3 * (face - trace["hand"] @ pad.normal)
+            push = np.where(
+                depth > _NEAR_MM, -(trace["force_hand"] @ pad.normal), np.nan
+            )
             axis.plot(
-                depth[near], -(trace["force_hand"] @ pad.normal)[near],
-                color=data.styles[strategy].color, label=strategy, **_LINE,
+                depth, push, color=style.color, linestyle=style.dash, label=strategy,
+                **_LINE,
             )  # fmt: skip
-        pad = data.task(next(iter(picked.values()))).pads[0]
-        deep = np.linspace(0.0, 1e3 * (4.0 / pad.stiffness) ** (1.0 / pad.exponent), 40)
+        row = next(iter(picked.values()))
+        pad = data.task(row).pads[0]
+        stiffness = pad.stiffness * float(row.result["hardness"])
+        deep = np.linspace(
+            0.0, 1e3 * (_DRAWN_N / stiffness) ** (1.0 / pad.exponent), 40
+        )
         axis.plot(
-            deep, pad.stiffness * (1e-3 * deep) ** pad.exponent, color=INK,
+            deep, stiffness * (1e-3 * deep) ** pad.exponent, color=INK,
             linestyle=":", label="the surface itself",
         )  # fmt: skip
         axis.set_xlabel("hand past the surface [mm]")
@@ -138,22 +145,21 @@ def draw_energy(data: StudyData) -> "Figure | None":
     for k, condition in enumerate(conditions):
         upper, lower = axes[k], axes[len(conditions) + k]
         for strategy, row in data.pick(condition).items():
-            trace, color = data.trace(row), data.styles[strategy].color
+            trace, style = data.trace(row), data.styles[strategy]
+            look: dict[str, Any] = {"color": style.color, "linestyle": style.dash}
             port = trace["port_energy"].astype(np.float64)
             work = data.force_scale(row) * port_energy(
                 trace["force_tip"].astype(np.float64), trace["tip"].astype(np.float64)
             )
-            upper.plot(
-                trace["time_s"], 1e3 * port, color=color, label=strategy, **_LINE
-            )
-            lower.plot(trace["time_s"], 1e3 * (port - work), color=color, **_LINE)
+            time = trace["time_s"]
+            upper.plot(time, 1e3 * port, label=strategy, **look, **_LINE)
+            lower.plot(time, 1e3 * (port - work), **look, **_LINE)
         for axis, name in ((upper, "E_port"), (lower, "E_net")):
             axis.axhline(0.0, color=INK, linewidth=0.8)
             axis.set_ylabel(f"{name} [mJ]")
         upper.set_title(condition_title(condition))
         lower.set_xlabel("time [s]")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=4)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -177,8 +183,7 @@ def draw_surface(data: StudyData) -> "Figure | None":
         lower.axhline(0.0, color=INK, linewidth=0.8)
         lower.set_ylabel("place - true [mm]")
         lower.set_xlabel("time [s]")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=3)
+    legend_above(figure, *axes)
     return figure
 
 

@@ -11,7 +11,7 @@ from app.study.harness.probe import (
     WALLS,
     wall_impedance,
 )
-from app.study.report.canvas import INK, new_figure, strategy_styles
+from app.study.report.canvas import INK, legend_above, new_figure, strategy_styles
 from app.study.report.data import StudyData
 from app.study.trcrit import CriticalBar, draw_bars
 
@@ -62,7 +62,11 @@ def draw_impedance(data: StudyData) -> "Figure | None":
         for label, walls in found.items():
             style, own = styles[label], walls[name]
             errors = np.array([np.nan if x is None else x for x in own["error"]])
-            look: dict[str, Any] = {"color": style.color, "marker": style.marker}
+            look: dict[str, Any] = {
+                "color": style.color,
+                "marker": style.marker,
+                "linestyle": style.dash,
+            }
             upper.plot(DELAYS_MS, errors, markersize=4, label=label, **look)
             if own["impedance"] is not None:
                 lower.plot(FREQUENCIES_HZ, own["impedance"], markersize=3.5, **look)
@@ -75,9 +79,7 @@ def draw_impedance(data: StudyData) -> "Figure | None":
         lower.set_xlabel("frequency [Hz]")
     axes[0].set_ylabel("ε_Z [decades]")
     axes[len(WALLS)].set_ylabel("|Z| at the hand [N s/m]")
-    handles, names = axes[0].get_legend_handles_labels()
-    more, words = axes[len(WALLS)].get_legend_handles_labels()
-    figure.legend(handles + more, names + words, loc="outside upper left", ncols=4)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -96,11 +98,11 @@ def draw_net_energy(data: StudyData) -> "Figure | None":
                 own = walls[name]
                 axis.plot(
                     own["time_s"], 1e3 * np.array(own[key]), linewidth=1.1,
-                    color=styles[label].color, label=label,
+                    color=styles[label].color, linestyle=styles[label].dash,
+                    label=label,
                 )  # fmt: skip
             axis.set_ylabel(f"{title} [mJ]")
         axes[k].set_title(f"wall of {name}")
         axes[len(WALLS) + k].set_xlabel("time [s]")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=4)
+    legend_above(figure, *axes)
     return figure

@@ -7,7 +7,7 @@ import numpy as np
 
 from app.study.analysis.statistics import bootstrap_interval
 from app.study.factorial.plan import StrategyChoice
-from app.study.report.canvas import INK, new_figure
+from app.study.report.canvas import INK, legend_above, new_figure
 from app.study.report.data import StudyData, condition_title
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def draw_times(data: StudyData) -> "Figure":
         axis.set_title(condition_title(("", *group)).removeprefix(", "))
     for axis in axes[len(groups) :]:
         axis.set_visible(False)
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=3)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -298,8 +297,7 @@ def draw_packets(data: StudyData) -> "Figure | None":
         axis.set_visible(False)
     axes[0].set_ylim(bottom=0.0)  # of all, once all is drawn
     axes[0].set_ylabel("packets per second, both ways")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=4)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -337,6 +335,5 @@ def draw_pareto(data: StudyData) -> "Figure":
         _from_zero(axis)
     for axis in axes[len(groups) :]:
         axis.set_visible(False)
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=3)
+    legend_above(figure, *axes)
     return figure

@@ -9,7 +9,7 @@ from app.clock import NS_PER_S
 from app.study.age import age_pieces, age_quantile
 from app.study.analysis.table import Row
 from app.study.metrics.path import path_profile
-from app.study.report.canvas import INK, PALE, new_figure
+from app.study.report.canvas import INK, PALE, legend_above, new_figure
 from app.study.report.data import StudyData, condition_title
 from models.numerics import FloatArray
 
@@ -64,7 +64,7 @@ def draw_speed_accuracy(data: StudyData) -> "Figure | None":
     axis.set_xlabel("index of difficulty [bit]")
     axis.set_ylabel("movement time, median [s]")
     axis.set_ylim(bottom=0.0)
-    axis.legend(fontsize=7)
+    legend_above(figure, axis)
     return figure
 
 
@@ -108,8 +108,7 @@ def draw_paths(data: StudyData) -> "Figure | None":
         along.set_xlabel("arc length along the path [mm]")
         along.set_ylabel("distance to the path [mm]")
         along.set_ylim(bottom=0.0)
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=4)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -165,9 +164,8 @@ def draw_age(data: StudyData) -> "Figure | None":
         upper.set_ylim(0.0, 1.0)
         lower.set_xlabel(f"time, seed {row.seed} [s]")
         lower.set_ylabel("peak age [s]")
-        lower.set_ylim(bottom=0.0)
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=4)
+        lower.set_ylim(0.0, 1.1 * max(float(lower.dataLim.y1), 1e-3))
+    legend_above(figure, *axes)
     return figure
 
 

@@ -172,7 +172,13 @@ def _judge(findings: Sequence[Finding]) -> list[Fact]:
 
 
 def _draw(findings: Sequence[Finding]) -> "Figure":
-    from app.study.report.canvas import INK, PALE, new_figure, strategy_styles
+    from app.study.report.canvas import (
+        INK,
+        PALE,
+        legend_above,
+        new_figure,
+        strategy_styles,
+    )
 
     figure, axes = new_figure(len(_PRESSES), 1, width=3.0, height=2.9, share_y=True)
     styles = strategy_styles([item.short for item in _STRATEGIES])
@@ -208,8 +214,7 @@ def _draw(findings: Sequence[Finding]) -> "Figure":
         axis.set_xlabel("delay each way [ms]")
         axis.set_ylim(0.0, 105.0)
     axes[0].set_ylabel("force error of all presses [%]")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper left", ncols=2)
+    legend_above(figure, *axes)
     return figure
 
 
