@@ -1,0 +1,92 @@
+"""How fast a session runs on the virtual clock, and how two at a time scale.
+
+URSULA's arm presses a wall with model mediation over an optical link: after the first
+contact everything that a session has is at work. What is compared is the processor time
+of a simulated second, of which the compiled kernels of the two 1 kHz loops are the
+least that is possible; and the time of two trials on two cores beside that of one.
+"""
+
+import multiprocessing
+import time
+from multiprocessing.synchronize import Barrier
+from queue import Queue
+
+from bench_record import Record, record
+from rich.console import Console
+
+from app.study.trial import Trial, TrialSetup
+
+__all__ = ["bench_trial"]
+
+_INTO_CONTACT, _TICKS, _ROUNDS = 20_000, 2000, 5
+_PER_CORE = 20.0  # simulated seconds a second
+_SCALING = 1.8
+
+
+def _pressing() -> Trial:
+    """Return a trial whose tip is on the wall."""
+    trial = Trial(TrialSetup(link="optical-lab", operator="presser", task="press"))
+    for _ in range(_INTO_CONTACT):
+        trial.step()
+    return trial
+
+
+def _clocked(trial: Trial) -> tuple[float, float]:
+    """Return the least processor and wall time of a simulated second [s]."""
+    best = [float("inf"), float("inf")]
+    for _ in range(_ROUNDS):
+        began = time.process_time(), time.perf_counter()
+        for _ in range(_TICKS):
+            trial.step()
+        took = time.process_time() - began[0], time.perf_counter() - began[1]
+        best = [min(old, new) for old, new in zip(best, took, strict=True)]
+    return 1e3 * best[0] / _TICKS, 1e3 * best[1] / _TICKS
+
+
+def _worker(start: Barrier, walls: "Queue[float]") -> None:
+    trial = _pressing()
+    start.wait()
+    walls.put(_clocked(trial)[1])
+    start.wait()
+    trial.finish()
+
+
+def _together(count: int) -> float:
+    """Wall time of a simulated second where so many run at once [s]."""
+    spawn = multiprocessing.get_context("spawn")
+    start, walls = spawn.Barrier(count), spawn.Queue()
+    workers = [spawn.Process(target=_worker, args=(start, walls)) for _ in range(count)]
+    for worker in workers:
+        worker.start()
+    slowest = max(walls.get() for _ in workers)
+    for worker in workers:
+        worker.join()
+    return slowest
+
+
+def bench_trial(console: Console) -> list[Record]:
+    """Measure both; takes a minute."""
+    console.print("Trials on the virtual clock, one and then two at a time")
+    trial = _pressing()
+    processor_s, _ = _clocked(trial)
+    trial.finish()
+    alone, both = _together(1), _together(2)
+    return [
+        record(
+            "a simulated second, URSULA, model-mediated, in contact",
+            1e3 * processor_s,
+            "ms",
+            1e3 / _PER_CORE,
+            f"{1.0 / processor_s:.1f} simulated seconds a second and core; goal "
+            f"{_PER_CORE:g}",
+        ),
+        record(
+            "two trials on two cores",
+            1e3 * both,
+            "ms",
+            1.0 / _SCALING,
+            f"scaling {2.0 * alone / both:.2f}; goal {_SCALING:g}",
+            "two one after the other",
+            both / (2.0 * alone),
+        ),
+    ]
