@@ -11,32 +11,46 @@ from app.operator.performer import Performer
 from app.operator.presser import PressingHand
 from app.operator.tracker import PathHand
 from app.robot.tip import tip_position
+from app.study.task_goals import TaskGoals
 from app.study.task_run import TaskRun
 from app.study.task_truth import Truth, Verdict
 from app.study.trial import Trial
 from models.numerics import FloatArray
 
-__all__ = ["TaskWatch"]
+__all__ = ["TaskWatch", "path_started_ns"]
 
 _STEP_S = 1e-3
+
+
+def path_started_ns(trial: Trial, goals: TaskGoals | None) -> int | None:
+    """Return when the reference set out along the path [ns]; None: it has not."""
+    if goals is not None:
+        return goals.started_ns
+    operator = trial.operator
+    if isinstance(operator, Performer) and isinstance(operator.hand, PathHand):
+        return operator.hand.started_ns
+    return None
 
 
 class TaskWatch:
     """One trial's task."""
 
-    def __init__(self, trial: Trial, round_trip_s: float) -> None:
+    def __init__(
+        self, trial: Trial, round_trip_s: float, goals: TaskGoals | None = None
+    ) -> None:
         """Start the clock of the task.
 
         Args:
             trial: with a task; not stepped yet.
             round_trip_s: of its link [s].
+            goals: that do it under supervised control; None: a hand does.
 
         Raises:
             ConfigError: the trial has no task.
         """
         if trial.task is None:
             raise ConfigError("This trial has no task to be judged: name one.")
-        self._trial = trial
+        self._trial, self._goals = trial, goals
         self._task: PlacedTask = trial.task
         self.run = TaskRun(self._task, trial.now_ns, round_trip_s)
         model, limb = trial.model, self._task.limb
@@ -90,15 +104,12 @@ class TaskWatch:
 
     def _path_s(self, now_ns: int) -> float | None:
         """Time since the reference set out along the path [s]; None: it has not."""
-        operator = self._trial.operator
-        if not (
-            isinstance(operator, Performer) and isinstance(operator.hand, PathHand)
-        ):
-            return None
-        started_ns = operator.hand.started_ns
+        started_ns = path_started_ns(self._trial, self._goals)
         return None if started_ns is None else (now_ns - started_ns) / NS_PER_S
 
     def _path_over(self, now_ns: int) -> bool:
+        if self._goals is not None:
+            return self._goals.path_over
         curve, since_s = self._task.curve, self._path_s(now_ns)
         if curve is None or since_s is None:
             return False

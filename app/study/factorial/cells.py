@@ -24,6 +24,7 @@ from app.config.teleop import TeleopParameters
 from app.operator.repertoire import check_performer
 from app.robot.plant import PlantMismatch
 from app.study.factorial.plan import StudyPlan, TaskChoice
+from app.study.task_goals import goals_can
 
 __all__ = ["Cell", "TrialSpec", "named", "plan_trials", "round_trip_s"]
 
@@ -86,6 +87,8 @@ def round_trip_s(link: LinkParameters) -> float:
 def plan_trials(plan: StudyPlan) -> tuple[TrialSpec, ...]:
     """Return every trial of a plan, all of one seed before those of the next.
 
+    Where goals cannot do a task, it has no trial under supervised control.
+
     Raises:
         ConfigError: a robot, link, task, variant, operator or mismatch is wrong; says
             which.
@@ -98,9 +101,12 @@ def _of_seed(plan: StudyPlan, root: int) -> Iterator[TrialSpec]:
     for choice in plan.tasks:
         robot = choice.robot or plan.robot
         for task, variant, operator in _levels(choice, robot):
+            able = goals_can(_placed(choice.name, robot, variant))
             for mismatch in plan.mismatches:
                 for link in plan.links:
                     for strategy in plan.strategies:
+                        if strategy.name == "supervised" and not able:
+                            continue
                         cell = Cell(
                             strategy.title,
                             link.title,

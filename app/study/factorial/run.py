@@ -26,8 +26,8 @@ from app.config.task_place import place_task
 from app.errors import ConfigError, LogError
 from app.link.packets import PacketRecord
 from app.operator.performer import Performer
+from app.operator.supervisor import SUPERVISOR
 from app.operator.targets import TargetHand
-from app.operator.tracker import PathHand
 from app.session import Recorder
 from app.station.service import versions
 from app.study.factorial.cells import TrialSpec, round_trip_s
@@ -35,9 +35,10 @@ from app.study.factorial.measure import Outcome, jsonable, measure
 from app.study.factorial.surroundings import harder, scene_of
 from app.study.factorial.trace import TraceLog
 from app.study.setup_record import record_setup
-from app.study.task_judges import ReachJudge
+from app.study.task_goals import TaskGoals
+from app.study.task_judges import Judge, ReachJudge
 from app.study.task_truth import Verdict
-from app.study.task_watch import TaskWatch
+from app.study.task_watch import TaskWatch, path_started_ns
 from app.study.trial import Trial, TrialSetup
 from app.study.trial_seeds import TrialSeeds
 
@@ -71,7 +72,7 @@ def run_spec(spec: TrialSpec, folder: Path) -> dict[str, Any]:
     setup = TrialSetup(
         robot=spec.robot,
         link=spec.link,
-        operator=spec.cell.operator,
+        operator=SUPERVISOR if _supervised(spec) else spec.cell.operator,
         scene=scene,
         task=spec.task,
         teleop=spec.teleop,
@@ -99,6 +100,11 @@ def run_spec(spec: TrialSpec, folder: Path) -> dict[str, Any]:
     return result
 
 
+def _supervised(spec: TrialSpec) -> bool:
+    """Whether goals do the task: no hand moves a limb then."""
+    return spec.teleop.strategy == "supervised"
+
+
 def _drive(
     spec: TrialSpec, trial: Trial, hardness: float
 ) -> tuple[Outcome, dict[str, Any]]:
@@ -110,18 +116,23 @@ def _drive(
     timeout_s = task.parameters.timeout(round_trip)
     if spec.longest_s is not None:
         timeout_s = min(timeout_s, spec.longest_s)
-    watch = TaskWatch(trial, round_trip)
+    screen = _Screen(trial, 0.5 * round_trip)
+    goals = None
+    if _supervised(spec):
+        goals = TaskGoals(trial, task, lambda: screen.shown)
+    watch = TaskWatch(trial, round_trip, goals)
     log = TraceLog(trial, task.limb)
-    screen = _Screen(trial, watch, 0.5 * round_trip)
     packets: list[PacketRecord] = []
     trial.packets = packets
     trips: list[float] = []
     verdict = Verdict.RUNNING
     while verdict is Verdict.RUNNING:
         trial.step()
+        if goals is not None:
+            goals.step(trial.now_ns)
         verdict = watch.step()
         log.take(watch.truth)
-        screen.step(trial.now_ns)
+        screen.step(trial.now_ns, watch.run.judge)
         if trial.ticks % _TRIP_PERIOD == 0:
             trips.append(1e-3 * float(trial.health.rtt_ms[0]))
         if verdict is Verdict.RUNNING and 1e-3 * trial.ticks >= timeout_s:
@@ -130,6 +141,7 @@ def _drive(
     judge = watch.run.judge
     hits_ns = judge.hits_ns if isinstance(judge, ReachJudge) else []
     zero_ns = trace.clock_zero_ns
+    started_ns = path_started_ns(trial, goals)
     tip = int(trial.model.limb_segment_start[task.limb + 1]) - 1
     outcome = Outcome(
         task=task,
@@ -137,7 +149,7 @@ def _drive(
         verdict=verdict,
         timeout_s=timeout_s,
         hits_s=[(at - zero_ns) / NS_PER_S for at in hits_ns],
-        path_s=_path_start(trial, zero_ns),
+        path_s=None if started_ns is None else (started_ns - zero_ns) / NS_PER_S,
         packets=packets,
         suppressed=trial.exchange.side.deadband.suppressed,
         round_trips_s=trips,
@@ -166,31 +178,22 @@ def _drive(
 class _Screen:
     """Marks targets as met before the simulated person, as late as the link is."""
 
-    def __init__(self, trial: Trial, watch: TaskWatch, delay_s: float) -> None:
-        operator, judge = trial.operator, watch.run.judge
-        self._judge = judge if isinstance(judge, ReachJudge) else None
+    def __init__(self, trial: Trial, delay_s: float) -> None:
+        operator = trial.operator
         self._delay_ns = round(delay_s * NS_PER_S)
         self._hand: TargetHand | None = None
         if isinstance(operator, Performer) and isinstance(operator.hand, TargetHand):
             self._hand = operator.hand
+        self.shown = 0
 
-    def step(self, now_ns: int) -> None:
-        if self._judge is None or self._hand is None:
+    def step(self, now_ns: int, judge: Judge) -> None:
+        if not isinstance(judge, ReachJudge):
             return
-        shown = self._hand.hits_shown or 0
-        hits_ns = self._judge.hits_ns
-        if shown < len(hits_ns) and now_ns >= hits_ns[shown] + self._delay_ns:
-            shown += 1
-        self._hand.hits_shown = shown
-
-
-def _path_start(trial: Trial, zero_ns: int) -> float | None:
-    """When the reference set out along the path, since the trial's start [s]."""
-    operator = trial.operator
-    if not (isinstance(operator, Performer) and isinstance(operator.hand, PathHand)):
-        return None
-    started_ns = operator.hand.started_ns
-    return None if started_ns is None else (started_ns - zero_ns) / NS_PER_S
+        hits_ns = judge.hits_ns
+        if self.shown < len(hits_ns):
+            self.shown += now_ns >= hits_ns[self.shown] + self._delay_ns
+        if self._hand is not None:
+            self._hand.hits_shown = self.shown
 
 
 def _recorder(spec: TrialSpec, setup: TrialSetup, path: Path) -> Recorder:

@@ -175,8 +175,9 @@ class TraceLog:
         )
         row[_SPANS["surface_point"]] = state.surface_point[limb]
         row[_SPANS["surface_normal"]] = state.surface_normal[limb]
-        row[_SPANS["driving"]] = (
-            state.mode[0] == StationMode.ARMED and state.active_source[0] >= 0
+        given = trial.exchange.goals.newest is not None  # nobody's hand drives then
+        row[_SPANS["driving"]] = state.mode[0] == StationMode.ARMED and (
+            state.active_source[0] >= 0 or given
         )
         row[_SPANS["held"]] = truth.held
 
