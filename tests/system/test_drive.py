@@ -89,15 +89,15 @@ def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
         start = _mean_tip(view, 200)
         command = view.state.tip_commanded[0].copy()
         pad.press("rightshoulder").set_axis("leftx", -0.5)
+        # both: a limb that has just stiffened swings, and may come first
         pump.wait(
-            "the robot's tip moves 30 mm to port",
+            "command and tip of the robot move 30 mm to port",
             lambda: (
-                tips_in_hull(MODEL, view.health.confirmed_coordinates)[0, 1]
+                view.state.tip_commanded[0, 1] > command[1] + 0.03
+                and tips_in_hull(MODEL, view.health.confirmed_coordinates)[0, 1]
                 > start[1] + 0.03
             ),
         )
-        moved = view.state.tip_commanded[0] - command
-        assert moved[1] > 0.025  # one sample may show 4 mm too much
         assert view.state.active_source[0] == Source.GAMEPAD
         # unplug it in motion
         pad.detach()
