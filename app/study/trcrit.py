@@ -229,17 +229,16 @@ def draw_bars(axes: "Axes", bars: Sequence[CriticalBar], greatest: float) -> Non
         bars: what to draw.
         greatest: delay up to which was looked [s].
     """
-    labelled: set[str] = set()
+    for arm in dict.fromkeys(bar.arm for bar in bars):
+        axes.plot([], [], "s", color=_COLORS[arm], markersize=9, label=arm)
     for row, bar in enumerate(bars):
-        label = None if bar.arm in labelled else bar.arm
-        labelled.add(bar.arm)
         color = _COLORS[bar.arm]
         if bar.delay is None:
-            axes.barh(row, 1e3 * greatest, color=color, alpha=0.25, label=label)
+            axes.barh(row, 1e3 * greatest, color=color, alpha=0.25)
             text = f"  stable to {1e3 * greatest:g} ms"
             axes.text(1.0, row, text, va="center", size=8, color=_INK)
         else:
-            axes.barh(row, 1e3 * bar.delay, color=color, label=label)
+            axes.barh(row, 1e3 * bar.delay, color=color)
             drawn = [bar.delay, bar.linear or 0.0]
             axes.text(
                 1e3 * max(value for value in drawn if value <= greatest),
@@ -255,7 +254,8 @@ def draw_bars(axes: "Axes", bars: Sequence[CriticalBar], greatest: float) -> Non
     first = [k for k, title in enumerate(titles) if title not in titles[:k]]
     middles = [k + 0.5 * (titles.count(titles[k]) - 1) for k in first]
     axes.set_yticks(middles, [titles[k] for k in first])
-    axes.invert_yaxis()
+    axes.set_ylim(len(bars) - 0.4, -0.6)
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlim(1.0, 2.0e3 * greatest)
     axes.set_xlabel("critical delay each way [ms]; line: limit of the linear loop")

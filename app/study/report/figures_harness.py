@@ -71,11 +71,13 @@ def draw_impedance(data: StudyData) -> "Figure | None":
             if own["impedance"] is not None:
                 lower.plot(FREQUENCIES_HZ, own["impedance"], markersize=3.5, **look)
         upper.set_xscale("log")
+        upper.xaxis.set_major_formatter("{x:g}")
         upper.set_ylim(bottom=0.0)
         upper.set_title(f"wall of {name}")
         upper.set_xlabel("delay each way [ms]")
         lower.set_xscale("log")
         lower.set_yscale("log")
+        lower.xaxis.set_major_formatter("{x:g}")
         lower.set_xlabel("frequency [Hz]")
     axes[0].set_ylabel("ε_Z [decades]")
     axes[len(WALLS)].set_ylabel("|Z| at the hand [N s/m]")
