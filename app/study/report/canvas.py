@@ -67,15 +67,16 @@ class Style(NamedTuple):
 
 
 def strategy_styles(labels: Sequence[str]) -> dict[str, Style]:
-    """Give each strategy its style, in the plan's order."""
-    return {
-        label: Style(
-            _COLORS[k % len(_COLORS)],
-            _MARKS[k % len(_MARKS)],
-            _DASHES[k % len(_DASHES)],
+    """Give each strategy its style, in the plan's order; 32 are told apart."""
+    styles = {}
+    for k, label in enumerate(labels):
+        again, color = divmod(k, len(_COLORS))
+        styles[label] = Style(
+            _COLORS[color],
+            _MARKS[(color + again) % len(_MARKS)],
+            _DASHES[(color + again) % len(_DASHES)],
         )
-        for k, label in enumerate(labels)
-    }
+    return styles
 
 
 def new_figure(

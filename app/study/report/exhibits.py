@@ -24,11 +24,12 @@ class Exhibit(NamedTuple):
 FAILURES = (
     Exhibit(
         figures_outcome.draw_success,
-        "Trials that succeeded, of all, by strategy and condition.",
+        "Trials that succeeded, of all, by strategy and link.",
     ),
     Exhibit(
         figures_outcome.draw_ends,
-        "How the trials of the cells with failures ended.",
+        "How the trials of the cells with failures ended; of the forty with the most, "
+        "where there are more.",
     ),
 )
 """What comes first."""
@@ -43,12 +44,13 @@ EXHIBITS = (
     Exhibit(
         figures_outcome.draw_forest,
         "Paired differences from the baseline, equal seeds against equal seeds. Filled"
-        " marks: told apart at the 5 % level after Holm; open marks: not.",
+        " marks: told apart at the 5 % level after Holm; open marks: not. The sixty "
+        "clearest, where there are more.",
     ),
     Exhibit(
         figures_traces.draw_speed_accuracy,
         "Speed and accuracy: time from target to target against the index of "
-        "difficulty log2(A/W + 1).",
+        "difficulty log2(A/W + 1); medians with 95 % intervals.",
     ),
     Exhibit(
         figures_traces.draw_paths,

@@ -1,10 +1,12 @@
 """Figures of how trials ended, how long they took, and who did better."""
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.study.analysis.compare import Comparison
 from app.study.analysis.statistics import bootstrap_interval
 from app.study.factorial.plan import StrategyChoice
 from app.study.report.canvas import INK, legend_above, new_figure
@@ -33,39 +35,48 @@ _ENDS = {
     "diverged": "#333333",
 }
 _COLUMNS = 3
+_PAGE_IN, _CELL_IN = 11.5, 0.55  # [inch] of a page, of a cell of successes
+_MOST_LEVEL = 3  # names of links that stand level
+_MOST_BARS, _MOST_PAIRS = 40, 60
 _NARROW = 3.0  # of a range of ratios, to both sides
 _MOST_TICKS, _TICKS_APART = 8, 0.08
+_ASIDE = 0.12  # of the range of delays, over which strategies stand side by side
 
 
 def draw_success(data: StudyData) -> "Figure":
-    """Share of successes, strategy against condition, in figures and shades."""
-    strategies = data.table.levels("strategy")
-    conditions = data.table.conditions
-    share = np.full((len(strategies), len(conditions)), np.nan)
-    text = [["" for _ in conditions] for _ in strategies]
-    for i, strategy in enumerate(strategies):
-        for j, condition in enumerate(conditions):
-            rows = data.rows(condition, strategy)
+    """Share of successes by strategy and link, a panel a task: figures and shades."""
+    strategies, groups = data.table.levels("strategy"), data.groups
+    links = sorted(data.table.levels("link"), key=data.round_trip_s)
+    columns = min(max(1, int(_PAGE_IN / (1.6 + _CELL_IN * len(links)))), len(groups))
+    figure, axes = new_figure(
+        columns,
+        math.ceil(len(groups) / columns),
+        width=(1.6 if columns == 1 else 0.8) + _CELL_IN * len(links),
+        height=1.1 + 0.27 * len(strategies),
+        share_y=True,
+    )
+    for axis, group in zip(axes, groups, strict=False):
+        share = np.full((len(strategies), len(links)), np.nan)
+        for (i, strategy), (j, link) in product(
+            enumerate(strategies), enumerate(links)
+        ):
+            rows = data.rows((link, *group), strategy)
             if rows:
                 done = sum(row.success for row in rows)
                 share[i, j] = done / len(rows)
-                text[i][j] = f"{done}/{len(rows)}"
-    figure, (axis,) = new_figure(
-        width=2.2 + 0.95 * len(conditions), height=1.5 + 0.3 * len(strategies)
-    )
-    picture = axis.imshow(share, cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto")
-    for i in range(len(strategies)):
-        for j in range(len(conditions)):
-            dark = not share[i, j] > 0.55
-            axis.text(
-                j, i, text[i][j], ha="center", va="center",
-                color="white" if dark else "black",
-            )  # fmt: skip
-    names = [condition_title(item).replace(", ", "\n") for item in conditions]
-    axis.set_xticks(range(len(conditions)), names)
-    axis.set_yticks(range(len(strategies)), strategies)
-    axis.grid(visible=False)
-    figure.colorbar(picture, ax=axis, label="share of successes")
+                axis.text(
+                    j, i, f"{done}/{len(rows)}", ha="center", va="center",
+                    color="black" if share[i, j] > 0.55 else "white",
+                )  # fmt: skip
+        picture = axis.imshow(share, cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto")
+        axis.set_title(condition_title(("", *group)).removeprefix(", "))
+        turn = 0.0 if len(links) <= _MOST_LEVEL else 45.0
+        axis.set_xticks(range(len(links)), links, rotation=turn)
+        axis.set_yticks(range(len(strategies)), strategies)
+        axis.grid(visible=False)
+    for axis in axes[len(groups) :]:
+        axis.set_visible(False)
+    figure.colorbar(picture, ax=axes, label="share of successes")
     return figure
 
 
@@ -76,6 +87,8 @@ def draw_ends(data: StudyData) -> "Figure | None":
     failed = [item for item in data.summaries if item.ends]
     if not failed:
         return None
+    worst = sorted(failed, key=lambda item: item.successes / item.trials)[:_MOST_BARS]
+    failed = [item for item in failed if item in worst]
     figure, (axis,) = new_figure(width=6.4, height=1.0 + 0.24 * len(failed))
     names = [f"{item.strategy} · {condition_title(item.condition)}" for item in failed]
     left = np.zeros(len(failed))
@@ -118,7 +131,11 @@ def _draw_group(axis: "Axes", data: StudyData, group: tuple[str, ...]) -> None:
     strategies = data.table.levels("strategy")
     for k, strategy in enumerate(strategies):
         style = data.styles[strategy]
-        shift = 0.03 * span * (k - 0.5 * (len(strategies) - 1))
+        shift = (
+            min(0.03, _ASIDE / len(strategies))
+            * span
+            * (k - 0.5 * (len(strategies) - 1))
+        )
         points: list[tuple[float, ...]] = []
         for link in links:
             rows = data.rows((link, *group), strategy)
@@ -152,6 +169,7 @@ def _draw_group(axis: "Axes", data: StudyData, group: tuple[str, ...]) -> None:
         ticks = sorted(set(trips.values()))
         apart = np.diff(ticks, prepend=-np.inf) > _TICKS_APART * span
         axis.set_xticks([tick for tick, far in zip(ticks, apart, strict=True) if far])
+        axis.xaxis.set_major_formatter("{x:g}")
     axis.set_xlabel("round trip, as set [s]")
     axis.set_ylabel(f"{info.title} [{info.unit}]")
     _from_zero(axis)
@@ -167,6 +185,8 @@ def draw_forest(data: StudyData) -> "Figure | None":
     found = [item for item in data.comparisons if math.isfinite(item.effect.value)]
     if not found:
         return None
+    clearest = sorted(found, key=_p_holm)[:_MOST_PAIRS]
+    found = [item for item in found if item in clearest]
     info = data.info
     figure, (axis,) = new_figure(width=7.2, height=1.0 + 0.27 * len(found))
     none = 1.0 if info.logarithmic else 0.0
@@ -205,6 +225,10 @@ def draw_forest(data: StudyData) -> "Figure | None":
         f"← {better}", (0.0, 1.01), xycoords="axes fraction", color=INK, fontsize=8
     )
     return figure
+
+
+def _p_holm(item: Comparison) -> float:
+    return item.p_holm if math.isfinite(item.p_holm) else 1.0
 
 
 def _log_ticks(axis: "Axes", *, narrow: bool = False) -> None:

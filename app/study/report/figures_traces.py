@@ -7,6 +7,7 @@ import numpy as np
 
 from app.clock import NS_PER_S
 from app.study.age import age_pieces, age_quantile
+from app.study.analysis.statistics import bootstrap_interval
 from app.study.analysis.table import Row
 from app.study.metrics.path import path_profile
 from app.study.report.canvas import INK, PALE, legend_above, new_figure
@@ -29,43 +30,47 @@ _LINE: dict[str, Any] = {"linewidth": 1.1}
 
 
 def draw_speed_accuracy(data: StudyData) -> "Figure | None":
-    """Movement time against the index of difficulty, of reaching tasks."""
-    conditions = data.conditions_with("movement_s")
-    bits = {
-        round(float(row.figures["index_bit"]), 6)
-        for row in data.table.rows
-        if row.figures.get("index_bit") is not None
-    }
+    """Movement time against the index of difficulty, of reaching tasks, by link."""
+    rows = [row for row in data.table.rows if row.figures.get("movement_s") is not None]
+    bits = sorted({_bits(row) for row in rows})
     if len(bits) < 2:
         return None  # one difficulty says nothing of the trade
-    figure, (axis,) = new_figure(width=4.6, height=3.2)
-    links = list(dict.fromkeys(item[0] for item in conditions))
-    dashes = ("-", "--", "-.", ":")
-    for k, link in enumerate(links):
+    links = list(dict.fromkeys(row.cell.link for row in rows))
+    columns = min(3, len(links))
+    figure, axes = new_figure(columns, math.ceil(len(links) / columns), share_y=True)
+    for axis, link in zip(axes, links, strict=False):
         for strategy in data.table.levels("strategy"):
-            points = []
-            for condition in conditions:
-                if condition[0] != link:
-                    continue
-                rows = data.rows(condition, strategy)
-                times = data.table.values(rows, "movement_s")
-                index = data.table.values(rows, "index_bit")
-                if np.isfinite(times).any():
-                    points.append(
-                        (float(np.nanmean(index)), float(np.nanmedian(times)))
-                    )
+            style, points = data.styles[strategy], []
+            for k, index in enumerate(bits):
+                times = [
+                    float(row.figures["movement_s"])
+                    for row in rows
+                    if (row.cell.link, row.cell.strategy) == (link, strategy)
+                    and _bits(row) == index
+                ]
+                if times:
+                    found = bootstrap_interval(np.array(times), "median", seed=k)
+                    points.append((index, *found))
             if points:
-                x, y = np.array(sorted(points)).T
-                style = data.styles[strategy]
-                axis.plot(
-                    x, y, style.marker, color=style.color,
-                    linestyle=dashes[k % len(dashes)], label=f"{strategy}, {link}",
+                x, middle, low, high = np.array(points).T
+                spread = np.abs(np.nan_to_num(np.stack([middle - low, high - middle])))
+                axis.errorbar(
+                    x, middle, yerr=spread, marker=style.marker, color=style.color,
+                    linestyle=style.dash, label=strategy,
                 )  # fmt: skip
-    axis.set_xlabel("index of difficulty [bit]")
-    axis.set_ylabel("movement time, median [s]")
-    axis.set_ylim(bottom=0.0)
-    legend_above(figure, axis)
+        axis.set_title(link)
+        axis.set_xlabel("index of difficulty [bit]")
+    for axis in axes[len(links) :]:
+        axis.set_visible(False)
+    axes[0].set_ylim(bottom=0.0)  # of all, once all is drawn
+    axes[0].set_ylabel("movement time [s]")
+    legend_above(figure, *axes)
     return figure
+
+
+def _bits(row: Row) -> float:
+    """Index of difficulty of a trial [bit], so that equal ones are equal."""
+    return round(float(row.figures["index_bit"]), 6)
 
 
 def draw_paths(data: StudyData) -> "Figure | None":

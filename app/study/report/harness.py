@@ -74,11 +74,18 @@ def add_harness(page: Page, data: StudyData) -> list[Path]:
     if not found:
         return []
     facts = [Fact(**row) for rows in found.values() for row in rows]
-    held = sum(fact.holds for fact in facts)
+    off = [fact for fact in facts if not fact.holds]
+    page.text(
+        f"{len(facts) - len(off)} of {len(facts)} acceptance facts hold.",
+        "warn" if off else "",
+    )
+    if off:
+        page.table(_HEADS, fact_rows(off), "Acceptance facts that do not hold.")
     page.table(
         _HEADS,
         fact_rows(facts),
-        f"Acceptance facts: {held} of {len(facts)} hold.",
+        "Acceptance facts, found by this study.",
+        folded=f"All {len(facts)} facts",
     )
     path = data.store.folder / "facts.csv"
     write_whole(path, facts_csv(_HEADS, facts).encode())

@@ -144,7 +144,7 @@ def test_traces_and_the_harness_are_drawn_and_told(
     ):
         assert text.count(words) >= 1, words
     # what does not hold stands first
-    assert "2 of 3 hold" in text
+    assert "2 of 3 acceptance facts hold" in text
     assert text.index("of operator_facts") < text.index("of bilateral_facts")
     facts = list(csv.DictReader(io.StringIO((tmp_path / "facts.csv").read_text())))
     assert [row["holds"] for row in facts].count("False") == 1

@@ -12,6 +12,7 @@ import pytest
 from app.study.factorial.plan import StudyPlan
 from app.study.factorial.store import Store
 from app.study.factorial.study import plan_jobs
+from app.study.report.canvas import strategy_styles
 from app.study.report.page import Page
 from app.study.report.write import write_report
 from app.study.targets.crossover import crossing
@@ -89,6 +90,14 @@ def test_ids_of_one_figure_are_not_those_of_another() -> None:
     for name in ("f1-a", "f2-a"):
         assert f'id="{name}"' in text
         assert f'href="#{name}" clip-path="url(#{name})"' in text
+
+
+def test_many_strategies_are_told_apart_in_every_way() -> None:
+    styles = strategy_styles([str(k) for k in range(32)])
+    assert len(set(styles.values())) == 32
+    first = [styles[str(k)] for k in range(8)]
+    assert len({style.color for style in first}) == 8
+    assert len({style.marker for style in first}) == 8
 
 
 def test_where_two_curves_cross_for_good() -> None:
