@@ -116,7 +116,7 @@ class PathHand(ABC):
             lay_out: makes the track from where the tip is first (3,) [m].
         """
         self.started_ns: int | None = None
-        """When it set out along the path [ns]; None: not yet."""
+        """When it sets out along the path [ns]; None: it does not yet."""
         self._arrival = Arrival(reacher, Dwell(seconds=_IDLE_S))
         self._lay_out = lay_out
         self._track: Track | None = None
@@ -158,7 +158,7 @@ class PathHand(ABC):
 
     @abstractmethod
     def _set_out(self, now_ns: int) -> None:
-        """Begin to follow, with the hand where it is."""
+        """Begin to follow, with the hand where it is; `started_ns` may be put off."""
 
     @abstractmethod
     def _pursue(self, now_ns: int, time_s: float, seen: Seen, track: Track) -> None:

@@ -86,7 +86,7 @@ class TaskWatch:
             object_place=place,
             held=held,
             answer=self._answer(),
-            path_begun=self._path_s(trial.now_ns) is not None,
+            path_begun=self._begun(trial.now_ns),
             path_over=self._path_over(trial.now_ns),
         )
 
@@ -103,9 +103,13 @@ class TaskWatch:
         return None
 
     def _path_s(self, now_ns: int) -> float | None:
-        """Time since the reference set out along the path [s]; None: it has not."""
+        """Time since the reference set out along the path [s]; None: not yet."""
         started_ns = path_started_ns(self._trial, self._goals)
         return None if started_ns is None else (now_ns - started_ns) / NS_PER_S
+
+    def _begun(self, now_ns: int) -> bool:
+        since_s = self._path_s(now_ns)
+        return since_s is not None and since_s >= 0.0
 
     def _path_over(self, now_ns: int) -> bool:
         if self._goals is not None:

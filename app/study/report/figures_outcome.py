@@ -76,7 +76,8 @@ def draw_success(data: StudyData) -> "Figure":
         axis.grid(visible=False)
     for axis in axes[len(groups) :]:
         axis.set_visible(False)
-    figure.colorbar(picture, ax=axes, label="share of successes")
+    slim = max(20.0, 6.0 * float(figure.get_figheight()))
+    figure.colorbar(picture, ax=axes, label="share of successes", aspect=slim)
     return figure
 
 

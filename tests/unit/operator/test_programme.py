@@ -30,7 +30,7 @@ def test_it_is_where_the_reference_is_whatever_the_screen_shows() -> None:
         np.testing.assert_allclose(place, [0.03 * time_s, 0.0, 0.0], atol=1e-6)
 
 
-def test_it_sets_out_from_where_the_hand_is_and_stops_at_the_end() -> None:
+def test_it_comes_to_the_start_within_a_second_and_stops_at_the_end() -> None:
     hand, screen = programme(), Screen(start=np.array([0.0, 0.004, 0.0]))
     before = act(
         hand,
@@ -42,8 +42,10 @@ def test_it_sets_out_from_where_the_hand_is_and_stops_at_the_end() -> None:
     start = hand.started_ns
     assert start is not None
     seen = screen.show(start)
-    first = hand.step(start + 1, seen).place
+    first = hand.step(start - 10**9 + 1, seen).place
     np.testing.assert_allclose(first, before, atol=1e-6)
+    ready = hand.step(start, seen).place
+    np.testing.assert_allclose(ready, CURVE.points[0], atol=5e-5)
     end = hand.step(start + 10 * 10**9, seen).place
     assert end == pytest.approx([0.1, 0.0, 0.0], abs=1e-9)
     assert "end was passed" in hand.events()[-1].text
