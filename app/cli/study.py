@@ -56,22 +56,27 @@ def study(
 ) -> None:
     """Run a factorial study in virtual time and report it.
 
-    Call it again to go on where it was ended: finished trials are kept. To add seeds
-    or strategies, change the plan: only what is new is run.
+    Call it again to go on where it was ended: finished trials are kept. To
+    add seeds or strategies, change the plan: only what is new is run.
+
+    A plan has name, title, question, measure, baseline, seeds, and tables of
+    strategies, links, tasks and mismatches, every one with every other;
+    "reproduce" adds published results, "harness" acceptance facts, critical
+    delays and impedances.
 
     [bold]Examples[/]
 
-      limblink study quick                         a question answered in two minutes
+      limblink study quick                      an answer in two minutes
 
-      limblink study quick --show > mine.toml      a plan to begin yours from
+      limblink study quick --show > mine.toml   a plan to begin yours from
 
-      limblink study mine.toml --check             what would be run
+      limblink study mine.toml --check          what would be run
 
       limblink study mine.toml --workers 2 --out results
 
       limblink study mine.toml --report --out results
 
-      limblink study reproduce                     published results, acceptance facts
+      limblink study reproduce                  published results, facts
 
       limblink study full --scheduler tcp://10.0.0.5:8786
 
