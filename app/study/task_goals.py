@@ -54,6 +54,7 @@ class TaskGoals:
         """
         self._trial, self._task, self._hits = trial, task, hits
         self._asked = 0
+        self._kind: GoalKind | None = None  # of the last
         self._tried = 0  # times that the present target was gone to again; or the pad
         self._last_target = -1
         self._wait_ns: int | None = None
@@ -72,7 +73,12 @@ class TaskGoals:
         if self._asked and (newest is None or not newest.status.ended):
             self._wait_ns = None
             return
-        done = newest is not None and newest.status.state is GoalState.DONE
+        # one that the station could not take is not the newest: it is not done
+        done = (
+            newest is not None
+            and newest.status.state is GoalState.DONE
+            and newest.goal.kind is self._kind
+        )
         if self._wait_ns is None:
             pause = _IDLE_NS if self._task.curve is not None else 0
             self._wait_ns = now_ns + _REACTION_NS + (pause if self._asked else 0)
@@ -83,6 +89,7 @@ class TaskGoals:
         goal = self._next(now_ns, done=done)
         if goal is not None:
             self._asked += 1
+            self._kind = goal.kind
             self._wait_ns = None
             trial.ask(goal)
 

@@ -13,7 +13,7 @@ from app.link.packets import Direction, PacketRecord
 from app.study.age import age_mean, age_pieces, age_quantile
 from app.study.factorial.trace import PERIOD_S, TrialTrace
 from app.study.metrics.completion import measure_completion
-from app.study.metrics.energy import injected_energy, update_energies
+from app.study.metrics.energy import injected_energy, net_energy, update_energies
 from app.study.metrics.force import CONTACT_N, measure_force
 from app.study.metrics.model_error import fit_surface, place_error
 from app.study.metrics.moves import count_moves
@@ -233,6 +233,7 @@ def _contact(outcome: Outcome, trace: TrialTrace) -> Figures:
     force = measure_force(np.linalg.norm(trace.force_limb, axis=1), limit, PERIOD_S)
     late = round(outcome.delay_up_s / PERIOD_S)
     scale = outcome.force_scale
+    net = net_energy(trace.port_energy, trace.force_tip, trace.tip, scale)
     figures: Figures = {
         "peak_force_n": force.peak,
         "contact_rms_n": force.rms,
@@ -242,6 +243,7 @@ def _contact(outcome: Outcome, trace: TrialTrace) -> Figures:
         "force_error_aligned": force_error(
             trace.force_hand, trace.force_tip, scale, late
         ),
+        "net_least_mj": 1e3 * float(net.min()) if net.size else None,
     }
     if len(task.pads) == 1 and len(trace):
         figures |= _pad(outcome, trace, task.pads[0])

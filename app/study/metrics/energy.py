@@ -3,7 +3,8 @@
     E_port(t) = Σ F_m v_m h (v averaged over the step),   E_inj = max(0, -min E_port)
 
 A passive port never gives more than it took: E_inj = 0. E_net of a two-port is what
-went in at both ports less what came out. ΔE_upd is what one update of a rendered
+went in at both ports less what came out; of a whole trial, E_port less S_f times the
+work of the tip's force on what it touches. ΔE_upd is what one update of a rendered
 surface changed in the energy stored in it, at the hand's depth at that time.
 """
 
@@ -13,7 +14,13 @@ import numpy as np
 
 from models.numerics import FloatArray
 
-__all__ = ["PortEnergy", "injected_energy", "port_energy", "update_energies"]
+__all__ = [
+    "PortEnergy",
+    "injected_energy",
+    "net_energy",
+    "port_energy",
+    "update_energies",
+]
 
 
 class PortEnergy(NamedTuple):
@@ -37,6 +44,21 @@ def port_energy(force: FloatArray, place: FloatArray) -> FloatArray:
     steps = np.diff(place, axis=0, prepend=place[:1])
     energy: FloatArray = np.cumsum(np.sum(force * steps, axis=1))
     return energy
+
+
+def net_energy(
+    port: FloatArray, force: FloatArray, tip: FloatArray, scale: float = 1.0
+) -> FloatArray:
+    """Return E_net (n,) [J] of a trial.
+
+    Args:
+        port: (n,) E_port [J].
+        force: (n, k) that the tip pushes with [N].
+        tip: (n, k) its place [m].
+        scale: S_f.
+    """
+    net: FloatArray = port - scale * port_energy(force, tip)
+    return net
 
 
 def injected_energy(port: FloatArray) -> PortEnergy:

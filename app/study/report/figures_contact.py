@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from app.study.analysis.table import Row
-from app.study.metrics.energy import port_energy
+from app.study.metrics.energy import net_energy
 from app.study.report.canvas import INK, PALE, legend_above, new_figure
 from app.study.report.data import StudyData, condition_title
 from models.numerics import FloatArray
@@ -148,12 +148,15 @@ def draw_energy(data: StudyData) -> "Figure | None":
             trace, style = data.trace(row), data.styles[strategy]
             look: dict[str, Any] = {"color": style.color, "linestyle": style.dash}
             port = trace["port_energy"].astype(np.float64)
-            work = data.force_scale(row) * port_energy(
-                trace["force_tip"].astype(np.float64), trace["tip"].astype(np.float64)
+            net = net_energy(
+                port,
+                trace["force_tip"].astype(np.float64),
+                trace["tip"].astype(np.float64),
+                data.force_scale(row),
             )
             time = trace["time_s"]
             upper.plot(time, 1e3 * port, label=strategy, **look, **_LINE)
-            lower.plot(time, 1e3 * (port - work), **look, **_LINE)
+            lower.plot(time, 1e3 * net, **look, **_LINE)
         for axis, name in ((upper, "E_port"), (lower, "E_net")):
             axis.axhline(0.0, color=INK, linewidth=0.8)
             axis.set_ylabel(f"{name} [mJ]")

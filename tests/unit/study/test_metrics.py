@@ -5,7 +5,12 @@ import pytest
 
 from app.link.packets import Direction, Fate, PacketRecord
 from app.study.metrics.completion import measure_completion
-from app.study.metrics.energy import injected_energy, port_energy, update_energies
+from app.study.metrics.energy import (
+    injected_energy,
+    net_energy,
+    port_energy,
+    update_energies,
+)
 from app.study.metrics.force import measure_force
 from app.study.metrics.model_error import fit_surface, place_error
 from app.study.metrics.moves import count_moves
@@ -138,6 +143,10 @@ def test_a_spring_gives_back_what_it_took_and_a_growing_one_more() -> None:
     spring = port_energy(200.0 * middle, hand)
     assert spring.max() == pytest.approx(0.5 * 200.0 * 0.01**2, rel=1e-3)
     assert injected_energy(spring).injected == pytest.approx(0.0, abs=1e-9)
+    # what the hand puts in and the tip gives on is not left; shown twofold, the half is
+    assert np.abs(net_energy(spring, 200.0 * middle, hand)).max() < 1e-12
+    half = net_energy(spring, 200.0 * middle, hand, 0.5)
+    np.testing.assert_allclose(half, 0.5 * spring, atol=1e-12)
     stiff_on_the_way_out = np.where(TIME[:, None] < 5.0, 200.0, 300.0)
     port = injected_energy(port_energy(stiff_on_the_way_out * middle, hand))
     assert port.injected == pytest.approx(0.5 * 100.0 * 0.01**2, rel=0.01)

@@ -25,22 +25,25 @@ class Station:
         self.exchange = SimpleNamespace(goals=SimpleNamespace(newest=None))
         self.outcomes: dict[int, GoalState] = {}
         self.marks = 0
+        self.refused: set[GoalKind] = set()
         self.goals = TaskGoals(self, task, lambda: self.marks)  # type: ignore[arg-type]
         self._now_ms = 0
 
     def ask(self, goal: Goal) -> None:
         self.asked.append(goal)
         self._due_ms = self._now_ms + 500
+        if goal.kind in self.refused:
+            return
         running = GoalStatus(1, GoalState.RUNNING)
-        self.exchange.goals.newest = SimpleNamespace(status=running)
+        self.exchange.goals.newest = SimpleNamespace(goal=goal, status=running)
 
     def run(self, seconds: float) -> None:
         for _ in range(round(1e3 * seconds)):
             self._now_ms += 1
             if self.asked and self._now_ms == self._due_ms:
                 state = self.outcomes.get(len(self.asked), GoalState.DONE)
-                status = GoalStatus(1, state)
-                self.exchange.goals.newest = SimpleNamespace(status=status)
+                newest = self.exchange.goals.newest
+                newest.status = GoalStatus(1, state)
             self.goals.step(1_000_000 * self._now_ms)
 
 
@@ -96,6 +99,14 @@ def test_a_path_is_followed_from_its_start_and_over_when_that_is_told() -> None:
     station.run(2.0)
     assert station.goals.path_over
     assert len(station.asked) == 3
+
+
+def test_a_path_that_the_station_cannot_tell_is_not_over() -> None:
+    station = Station(placed("circle"))
+    station.refused = {GoalKind.FOLLOW}
+    station.run(10.0)
+    assert GoalKind.FOLLOW in {goal.kind for goal in station.asked}
+    assert not station.goals.path_over
 
 
 def test_a_pad_is_pressed_from_above_and_again_where_that_failed() -> None:
