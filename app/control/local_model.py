@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _GAIN = 0.2
+_SWING_S = 5.0  # a limb that has just stiffened swings: no alarm comes of that
 _NS = 1e-9
 
 
@@ -135,7 +136,7 @@ def forget_limb(limb: int, data: LocalData) -> None:
         data: of the local model.
     """
     data.mismatch.square[limb] = 0.0
-    data.mismatch.over[limb] = 0.0
+    data.mismatch.over[limb] = -_SWING_S
     data.mismatch.alarm[limb] = 0
     data.mismatch.count[limb] = 0
 
