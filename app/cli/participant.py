@@ -11,7 +11,10 @@ from app.cli.options import application, err, out
 from app.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.config.loader import Parameters
+    from app.console.guide import TaskGuide
     from app.study.factorial.cells import TrialSpec
     from app.study.factorial.store import Store
     from app.study.participant.order import Turn
@@ -62,7 +65,8 @@ def participant(
     with Store(folder or Path(f"participants-{loaded.name}")) as store:
         if not report:
             _lead(loaded, number or _next(loaded, store), store)
-        _report(loaded, store)
+        if report or store.finished:
+            _report(loaded, store)
 
 
 def _show_order(plan: "ParticipantPlan", number: int) -> None:
@@ -85,12 +89,17 @@ def _show_order(plan: "ParticipantPlan", number: int) -> None:
 
 
 def _next(plan: "ParticipantPlan", store: "Store") -> int:
-    """First participant of whom not everything is there."""
+    """First participant of whom not everything is there, forms included."""
+    from app.study.participant.order import hidden_letters
+    from app.study.participant.people import workload_path
     from app.study.participant.specs import specs_of
 
     number = 1
     while all(
         store.has(item.name) for item in specs_of(plan, range(number, number + 1))
+    ) and all(
+        workload_path(store, number, letter).exists()
+        for letter in hidden_letters(plan, number - 1)
     ):
         number += 1
     return number
@@ -99,7 +108,7 @@ def _next(plan: "ParticipantPlan", store: "Store") -> int:
 def _lead(plan: "ParticipantPlan", number: int, store: "Store") -> None:
     from functools import partial
 
-    from app.console.participant import lead_participant
+    from app.console.participant import Led, lead_participant
     from app.station.session import check_operator
     from app.station.warmup import warm_up
 
@@ -107,11 +116,21 @@ def _lead(plan: "ParticipantPlan", number: int, store: "Store") -> None:
     check_display()
     warm_up(err)
     err.print(f"Participant {number}.")
-    if not lead_participant(plan, number, store, partial(_drive, plan)):
-        err.print("They do not take part; nothing was recorded.")
+    led = lead_participant(plan, number, store, partial(_drive, plan))
+    err.print(f"Participant {number}: {led.value}.")
+    if led is Led.STOPPED:
+        again = f"limblink participant PLAN --number {number} --out {store.folder}"
+        err.print(f"To go on: {again}", highlight=False, soft_wrap=True)
 
 
-def _drive(plan: "ParticipantPlan", spec: "TrialSpec", turn: "Turn", log: Path) -> None:
+def _drive(
+    plan: "ParticipantPlan",
+    spec: "TrialSpec",
+    turn: "Turn",
+    log: Path,
+    guide: "TaskGuide",
+    seen: "Callable[[], None]",
+) -> None:
     """One live session with a console, until it is closed or its time is over."""
     from app.config.robot import load_robot
     from app.config.task import load_task
@@ -136,7 +155,7 @@ def _drive(plan: "ParticipantPlan", spec: "TrialSpec", turn: "Turn", log: Path) 
     supervisor = Supervisor(session)
     try:
         supervisor.start()
-        run_console(session, supervisor, hidden=turn.letter, longest_s=plan.longest_s)
+        run_console(session, supervisor, guide=guide, seen=seen)
     finally:
         supervisor.stop()
         session.close()
@@ -158,6 +177,7 @@ def _toml(path: Path, parameters: "Parameters") -> Path:
 
 def _report(plan: "ParticipantPlan", store: "Store") -> None:
     from app.study.factorial.trial_job import TrialJob
+    from app.study.participant.people import add_people
     from app.study.participant.specs import specs_of
     from app.study.report.write import write_report
 
@@ -173,7 +193,11 @@ def _report(plan: "ParticipantPlan", store: "Store") -> None:
         number += 1
     if not found:
         raise ConfigError(f"{store.folder}: no trial of this plan is finished yet.")
-    page = write_report(plan.study(tuple(sorted(seeds))), tuple(found), store)
+    study = plan.study(tuple(sorted(seeds)))
+    base = study.reference or ""
+    page = write_report(
+        study, tuple(found), store, lambda page: add_people(page, store, base)
+    )
     out.print(f"Report: {page}", highlight=False, soft_wrap=True)
 
 

@@ -64,6 +64,7 @@ class Overlay:
         *,
         drives: bool,
         hint: str,
+        task: str = "",
     ) -> None:
         """Draw everything.
 
@@ -73,6 +74,7 @@ class Overlay:
             readings: the newest readings.
             drives: the keyboard drives, the picture has the focus.
             hint: a passing remark for the person, or "".
+            task: what a participant is to do, or "".
         """
         self._plates_age += 1
         key = (place, int(readings.state.selected_limb[0]))
@@ -86,6 +88,8 @@ class Overlay:
         for corner, plate in self._plates:
             painter.drawPixmap(corner, plate)
         self._warnings(painter, place, readings)
+        if task:
+            self._task(painter, place, task)
         if hint:
             self._line(painter, place, 4.1, hint, AMBER)
         elif not drives:
@@ -273,6 +277,20 @@ class Overlay:
         painter.setPen(color(TEXT))
         painter.setFont(font(size))
         painter.drawText(plate.adjusted(0.0, 2.7 * size, 0.0, -4.0), centre, why)
+
+    def _task(self, painter: QPainter, place: QRectF, words: str) -> None:
+        """Write one line at the upper edge, right of the limb's plate."""
+        size = self._size
+        painter.setFont(font(1.25 * size, bold=True))
+        width = painter.fontMetrics().horizontalAdvance(words) + 2 * size
+        plate = QRectF(0.0, place.top() + 8.0, width, 2.3 * size)
+        plate.moveCenter(QPointF(place.center().x(), plate.center().y()))
+        plate.moveLeft(max(plate.left(), 16.0 + limb_plate_width(size)))
+        painter.setPen(QPen(color(AMBER), 1.6))
+        painter.setBrush(color(WINDOW, 0.8))
+        painter.drawRoundedRect(plate, 4.0, 4.0)
+        painter.setPen(color(TEXT))
+        painter.drawText(plate, int(Qt.AlignmentFlag.AlignCenter), words)
 
     def _line(
         self, painter: QPainter, place: QRectF, up: float, words: str, shade: str

@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QApplication, QMainWindow
 from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.config.scene import load_scene
 from app.config.scene_world import build_scene_world
+from app.console.guide import TaskGuide
 from app.console.theme import base_pixel_size, font, style_sheet
 from app.console.video import ConsoleVideo
 from app.console.window import ConsoleWindow
@@ -82,8 +83,8 @@ def run_console(
     supervisor: Supervisor | None,
     *,
     watch: bool = False,
-    hidden: str | None = None,
-    longest_s: float | None = None,
+    guide: TaskGuide | None = None,
+    seen: Callable[[], None] = lambda: None,
 ) -> int:
     """Show the console until it is closed.
 
@@ -93,9 +94,9 @@ def run_console(
         supervisor: owner of the session's processes; None where another console has
             them.
         watch: look on, never take control.
-        hidden: what the strategy is called before a participant who must not know it;
-            None: it is shown.
-        longest_s: close after so long [s]; None: when a person does.
+        guide: leads a participant, who must not know the strategy, through a trial,
+            and closes at its end; None: nobody is led.
+        seen: called when the window is about to come.
 
     Returns:
         Exit status.
@@ -118,17 +119,18 @@ def run_console(
         mapping=mapping,
         make_scene=make_scene,
     )
-    if hidden is not None:
-        window.hide_strategy(hidden)
+    if guide is not None:
+        window.lead(guide)
+    seen()
     show_window(window)
     window.activateWindow()
     window.viewport.setFocus()
     window.start()
-    if longest_s is not None:
-        QTimer.singleShot(round(1e3 * longest_s), window.close)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    before = {
         # not at once: the signal may come in the middle of a frame
-        signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))
+        number: signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     video = None
     if session.video and supervisor is not None and session.log is not None:
         video = ConsoleVideo(window, session.log)
@@ -137,3 +139,5 @@ def run_console(
     finally:
         if video is not None:
             video.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)

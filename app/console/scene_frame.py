@@ -8,7 +8,7 @@ from app.console.readings import StationReadings
 from app.console.touch import shows_model
 from app.messages import StationMode, StationState
 from app.scene import SceneFrame
-from app.scene.marks import GoalMark
+from app.scene.marks import GoalMark, GuideMark
 from app.scene.things import SurfaceMark
 from app.teleop.goals import GoalKind, GoalState
 from models.environment_report import SPHERE
@@ -29,6 +29,7 @@ def build_scene_frame(
     skin: bool,
     aim: FloatArray | None = None,
     objects: FloatArray | None = None,
+    guide: GuideMark | None = None,
 ) -> SceneFrame:
     """Say what to draw.
 
@@ -42,6 +43,7 @@ def build_scene_frame(
         skin: smooth skin, or bare sections.
         aim: (3,) the marked place [m], hull frame; None: none.
         objects: (B, 4, 4) of movable objects [m]; not finite: where they were.
+        guide: what a participant is to do; None: nothing.
     """
     state, health = readings.state, readings.health
     selected = int(state.selected_limb[0])
@@ -74,6 +76,7 @@ def build_scene_frame(
         goal=_goal(now_ns, readings),
         aim=aim,
         object_poses=objects,
+        guide=guide,
     )
 
 

@@ -88,6 +88,7 @@ def style_sheet(size: int) -> str:
     QLabel {{ background: transparent; }}
     QLabel#title {{ color: {MUTED}; font-size: {size - 1}px; font-weight: bold; }}
     QLabel#muted {{ color: {MUTED}; }}
+    QLabel#heading {{ font-size: {size + 5}px; font-weight: bold; }}
     QLabel#brand {{ font-size: {size + 4}px; font-weight: bold; }}
     QPushButton, QToolButton {{ background: #203040; border: 1px solid #3b5168;
         border-radius: 4px; padding: 3px 9px; }}
@@ -97,6 +98,8 @@ def style_sheet(size: int) -> str:
         border-color: {MODEL_COLOR}; }}
     QPushButton:focus, QToolButton:focus, QComboBox:focus {{
         border: 2px solid {MODEL_COLOR}; }}
+    QDialog QPushButton {{ padding: 5px 12px; }}
+    QDialog QPushButton:focus {{ padding: 4px 11px; }}
     QPushButton:disabled, QToolButton:disabled {{ color: #71839a;
         background: #16212c; border-color: #26323f; }}
     QPushButton#cut:checked {{ background: #a3202c; border-color: {ALARM};
@@ -112,6 +115,16 @@ def style_sheet(size: int) -> str:
     QDoubleSpinBox:focus {{ border: 2px solid {MODEL_COLOR}; }}
     QDoubleSpinBox:disabled {{ color: #71839a; background: #16212c;
         border-color: #26323f; }}
+    QPlainTextEdit {{ background: #111b25; border: 1px solid #3b5168;
+        border-radius: 4px; padding: 6px; }}
+    QPlainTextEdit:focus {{ border: 2px solid {MODEL_COLOR}; }}
+    QCheckBox {{ spacing: 8px; padding: 3px; border: 2px solid transparent;
+        border-radius: 4px; }}
+    QCheckBox:focus {{ border-color: {MODEL_COLOR}; }}
+    QCheckBox::indicator {{ width: {size}px; height: {size}px; background: #111b25;
+        border: 2px solid {MUTED}; border-radius: 3px; }}
+    QCheckBox::indicator:checked {{ background: {MODEL_COLOR};
+        border-color: {MODEL_COLOR}; }}
     QProgressBar {{ background: #0d1620; border: 1px solid {LINE};
         border-radius: 3px; }}
     QProgressBar::chunk {{ background: #47809a; border-radius: 2px; }}
@@ -120,6 +133,10 @@ def style_sheet(size: int) -> str:
     QSlider::sub-page:horizontal {{ background: #47809a; border-radius: 2px; }}
     QSlider::handle:horizontal {{ width: {size}px; margin: -{size // 2 - 2}px 0;
         border-radius: {size // 2}px; background: #cfe3ee; }}
+    QSlider#unanswered::sub-page:horizontal {{ background: #304357; }}
+    QSlider#unanswered::handle:horizontal {{ background: {WINDOW};
+        border: 2px solid #71839a; }}
+    QSlider#unanswered::handle:horizontal:focus {{ border-color: {MODEL_COLOR}; }}
     QSlider::handle:horizontal:focus {{ background: {MODEL_COLOR}; }}
     QSlider::handle:horizontal:disabled {{ background: #526374; }}
     QListWidget {{ background: transparent; border: none; }}

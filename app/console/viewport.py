@@ -27,6 +27,7 @@ from app.console.arrows import draw_forces
 from app.console.controls import ConsoleControls
 from app.console.drag import TipDrag, nearest_tip
 from app.console.frames import FrameStatistics
+from app.console.guide import TaskGuide
 from app.console.keys import HeldKeys
 from app.console.objects import ObjectTracker, draw_objects
 from app.console.overlay import Overlay
@@ -101,6 +102,8 @@ class Viewport(QWidget):
         """Takes a (3,) place that a click has marked [m], hull frame."""
         self.mark: FloatArray | None = None
         """(3,) the marked place that is drawn [m], hull frame."""
+        self.guide: TaskGuide | None = None
+        """Leads a participant; None: nobody is led."""
         self.keys_also: dict[str, Callable[[], None]] = {}
         """What further keys do while the picture has the focus."""
         self.scene: Scene | None = None
@@ -163,6 +166,7 @@ class Viewport(QWidget):
             skin=self.shown.skin,
             aim=self.mark,
             objects=self._objects.poses(readings, len(scene.object_names)),
+            guide=None if self.guide is None else self.guide.mark,
         )
         scene.update(frame)
         main = scene.image(self.camera)
@@ -216,6 +220,7 @@ class Viewport(QWidget):
             self._readings,
             drives=drives or not self._controls.is_writer,
             hint=self.hint,
+            task="" if self.guide is None else self.guide.words,
         )
         self._overlay.frame(painter, place, drives=drives)
         painter.end()

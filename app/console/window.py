@@ -28,6 +28,7 @@ from app.console.column import Column
 from app.console.controls import ConsoleControls, ControlLock
 from app.console.events import EventsPanel
 from app.console.goals import GoalsPanel
+from app.console.guide import TaskGuide
 from app.console.help import HelpOverlay
 from app.console.inputs import InputsPanel
 from app.console.limbs import LimbsPanel
@@ -104,7 +105,7 @@ class ConsoleWindow(QMainWindow):
         self._round = 0
         self._postponed = 0
         self._supervised = False
-        self._strategy_hidden = False
+        self._led = False
         self.setWindowTitle(f"limblink – {robot.title}")
         self.topbar = TopBar(robot, self.controls)
         self.limbs = LimbsPanel(robot, model, self.select_limb)
@@ -160,7 +161,9 @@ class ConsoleWindow(QMainWindow):
             lambda: self.topbar.refresh(self.readings, writable=self.is_writer),
             lambda: self.limbs.refresh(self.readings),
             lambda: self.inputs.refresh(self.readings),
-            lambda: self.link.refresh(self.readings, writable=self.is_writer),
+            lambda: self.link.refresh(
+                self.readings, writable=self.is_writer and not self._led
+            ),
             lambda: self.strategy.refresh(self.readings, writable=self.is_writer),
             self._refresh_goals,
             lambda: self.tip.plots.refresh(_CLOCK.now_ns()),
@@ -222,12 +225,17 @@ class ConsoleWindow(QMainWindow):
         self._follow_selection()
         self.link.take(self.readings)
         self.tip.take(self.readings)
+        guide = self.viewport.guide
+        if guide is not None:
+            guide.take(self.readings)
         self.viewport.render_frame(now_ns)
         self._postponed += 1
         if self.viewport.cost_ms < _LONG_FRAME_MS or self._postponed > _PATIENCE:
             self._postponed = 0
             self._slow[self._round % len(self._slow)]()
             self._round += 1
+        if guide is not None and guide.seen:
+            self.close()
 
     def _reattach(self) -> None:
         self.controls.attach(self.readings.blocks)
@@ -362,11 +370,14 @@ class ConsoleWindow(QMainWindow):
             Qt.Key.Key_F5: self.viewbar.skin.click,
             Qt.Key.Key_F6: self._change_pane,
             Qt.Key.Key_F7: self.viewbar.inset.click,
-            Qt.Key.Key_F8: self._open_strategies,
-            Qt.Key.Key_F9: self._change_lower,
-            Qt.Key.Key_F10: self.goals.ask,
-            Qt.Key.Key_F11: self.goals.ask_stop,
         }
+        if not self._led:
+            acts |= {
+                Qt.Key.Key_F8: self.strategy.open_list,
+                Qt.Key.Key_F9: self._change_lower,
+                Qt.Key.Key_F10: self.goals.ask,
+                Qt.Key.Key_F11: self.goals.ask_stop,
+            }
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             acts[Qt.Key.Key_N] = self.marker.ask
         if key not in acts or event.modifiers() & Qt.KeyboardModifier.AltModifier:
@@ -374,10 +385,6 @@ class ConsoleWindow(QMainWindow):
         if not event.isAutoRepeat():
             acts[key]()
         return True
-
-    def _open_strategies(self) -> None:
-        if not self._strategy_hidden:
-            self.strategy.open_list()
 
     def _change_lower(self) -> None:
         """Show the goals panel with the keys on it, or the plots."""
@@ -440,15 +447,21 @@ class ConsoleWindow(QMainWindow):
             self.viewport.scene = None
         super().closeEvent(event)
 
-    def hide_strategy(self, name: str) -> None:
-        """Keep from a participant how hand and tip are joined, and from changing it.
+    def lead(self, guide: TaskGuide) -> None:
+        """Lead a participant through a trial.
+
+        They must not know how hand and tip are joined, nor change that or the link.
 
         Args:
-            name: what the title calls it instead.
+            guide: through the trial.
         """
-        self._strategy_hidden = True
-        self.strategy.hide()
-        self.setWindowTitle(f"limblink – system {name}")
+        self._led = True
+        self.viewport.guide = guide
+        self.viewport.keys_also = {"N": self.marker.mark}
+        for widget in (self.strategy, self.processes, self.viewbar.goals):
+            widget.hide()
+        self.viewport.camera.settle(*guide.sight())
+        self.setWindowTitle(f"limblink – system {guide.letter}")
 
     @property
     def is_stopped(self) -> bool:

@@ -182,6 +182,17 @@ class OrbitCamera(View):
         self._home_distance = distance
         self.reset()
 
+    def settle(self, focus: FloatArray, distance: float) -> None:
+        """Look at another place from the start on.
+
+        Args:
+            focus: (3,) point looked at after a reset [m], hull frame.
+            distance: distance to it after a reset [m].
+        """
+        self._home_focus = np.asarray(focus, dtype=float)
+        self._home_distance = min(max(distance, 0.25), 8.0)
+        self.reset()
+
     def reset(self) -> None:
         """Return to the "chase" view, focus and distance of the start."""
         self.view("chase")

@@ -19,10 +19,12 @@ __all__ = [
     "MODEL_COLOR",
     "TARGET_COLOR",
     "GoalMark",
+    "GuideMark",
     "Lines",
     "aim_mark",
     "dashes",
     "goal_mark",
+    "guide_mark",
     "lines",
     "target_mark",
     "trail",
@@ -138,12 +140,72 @@ def target_mark(
             2.6,
         )
     )
-    foot = target.copy()
-    foot[2] = float(seabed_height(target[0], target[1], ground or Ground())) + 0.004
-    if foot[2] < target[2]:
-        parts.append(dashes(target, foot, _WHITE, 0.20, 1.2, 0.03))
-        flat = 0.5 * size * np.array([[1.0, 0, 0], [0, 1.0, 0]])
-        parts.append(lines(foot - flat, foot + flat, _WHITE, 0.45, 1.4))
+    parts += _plumb_line(target, size, ground or Ground())
+    return np.concatenate(parts)
+
+
+def _plumb_line(place: FloatArray, size: float, ground: Ground) -> list[Lines]:
+    """A dashed line down to the sand, and a cross there: how deep, how far."""
+    foot = place.copy()
+    foot[2] = float(seabed_height(place[0], place[1], ground)) + 0.004
+    if foot[2] >= place[2]:
+        return []
+    flat = 0.5 * size * np.array([[1.0, 0, 0], [0, 1.0, 0]])
+    return [
+        dashes(place, foot, _WHITE, 0.20, 1.2, 0.03),
+        lines(foot - flat, foot + flat, _WHITE, 0.45, 1.4),
+    ]
+
+
+def _ball(
+    place: FloatArray,
+    radius: float,
+    color: tuple[float, float, float],
+    opacity: float,
+    thickness: float,
+) -> Lines:
+    """A ball as three great circles."""
+    angle = np.linspace(0.0, 2.0 * math.pi, 33)[:, None]
+    rings = [
+        place
+        + radius * (np.cos(angle) * np.eye(3)[one] + np.sin(angle) * np.eye(3)[two])
+        for one, two in ((0, 1), (1, 2), (2, 0))
+    ]
+    starts = np.concatenate([ring[:-1] for ring in rings])
+    stops = np.concatenate([ring[1:] for ring in rings])
+    return lines(starts, stops, color, opacity, thickness)
+
+
+@dataclass(frozen=True, eq=False)
+class GuideMark:
+    """What a person is to reach, one ball after another, and along which line.
+
+    Attributes:
+        balls: (n, 3) their middles [m], hull frame.
+        radius: of all [m].
+        done: how many are; the next one is bright.
+        line: (m, 3) points of a line to follow [m]; None: none.
+    """
+
+    balls: FloatArray
+    radius: float
+    done: int
+    line: FloatArray | None = None
+
+
+def guide_mark(guide: GuideMark, ground: Ground) -> Lines:
+    """Balls that are done in green, the next one bright with its plumb line."""
+    parts = []
+    if guide.line is not None:
+        points = guide.line
+        parts.append(lines(points[:-1], points[1:], _GOAL_COLORS[0], 0.8, 2.4))
+    for number, place in enumerate(guide.balls):
+        if number == guide.done:
+            parts.append(_ball(place, guide.radius, _GOAL_COLORS[0], 1.0, 2.4))
+            parts += _plumb_line(place, guide.radius, ground)
+        else:
+            color = _GOAL_COLORS[1] if number < guide.done else _WHITE
+            parts.append(_ball(place, guide.radius, color, 0.35, 1.4))
     return np.concatenate(parts)
 
 
@@ -188,12 +250,7 @@ def goal_mark(
         stops = np.stack([head, back + across, back - across])
         parts.append(lines(starts, stops, color, 1.0, 3.4))
     else:
-        angle = np.linspace(0.0, 2.0 * math.pi, 33)[:, None]
-        for first, second in ((0, 1), (1, 2), (2, 0)):
-            ring = goal.place + size * (
-                np.cos(angle) * np.eye(3)[first] + np.sin(angle) * np.eye(3)[second]
-            )
-            parts.append(lines(ring[:-1], ring[1:], color, 0.95, 2.2))
+        parts.append(_ball(goal.place, size, color, 0.95, 2.2))
     if goal.outcome == 0 and goal.along is None:
         way = np.concatenate([goal.path.reshape(-1, 3), goal.place[None]])
         for start, stop in pairwise(way):

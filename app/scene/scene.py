@@ -65,6 +65,7 @@ class SceneFrame:
             is more than 2 mm, None: nowhere.
         goal: what a limb is to reach; None: nothing.
         aim: (3,) the place that is marked [m], hull frame; None: none.
+        guide: what a participant is to do; None: nothing.
     """
 
     time_ns: int
@@ -84,6 +85,7 @@ class SceneFrame:
     tube: FloatArray | None = None
     goal: GoalMark | None = None
     aim: FloatArray | None = None
+    guide: marks.GuideMark | None = None
 
 
 class Scene:
@@ -401,6 +403,8 @@ class Scene:
             parts.append(marks.goal_mark(frame.goal, camera.axes, camera.pixel_size))
         if frame.aim is not None and np.isfinite(frame.aim).all():
             parts.append(marks.aim_mark(frame.aim, 12.0 * camera.pixel_size(frame.aim)))
+        if frame.guide is not None:
+            parts.append(marks.guide_mark(frame.guide, self._ground))
         if not parts:
             return np.zeros((0, LINE_FLOATS), dtype=np.float32)
         return np.concatenate(parts)

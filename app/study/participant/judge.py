@@ -27,17 +27,14 @@ from app.study.factorial.cells import TrialSpec, round_trip_s
 from app.study.factorial.measure import Outcome, jsonable, measure
 from app.study.factorial.run import RECORDING, RESULT, TRACE, packed
 from app.study.factorial.trace import PERIOD_S, TrialTrace, trace_table
-from app.study.task_judges import ReachJudge
-from app.study.task_run import TaskRun
-from app.study.task_truth import Truth, Verdict
+from app.study.participant.stand import PersonStand
+from app.study.task_truth import Verdict
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 
 __all__ = ["judge_recording"]
 
 _SMOOTH = 301  # ms
-_NEAR = 0.01  # [m] of a path's ends
-_ALONG = 0.85  # of a path, before its end counts
 _THIN = 10
 
 
@@ -62,14 +59,21 @@ def judge_recording(
     task = place_task(load_task(spec.task), robot, spec.cell.variant)
     recording = open_log(folder / RECORDING)
     trace = _trace(recording, model, task)
-    trace, verdict, hits_s, path_s = _judge(task, trace, round_trip_s(spec.link))
+    longest_s = spec.longest_s or task.parameters.timeout(round_trip_s(spec.link))
+    trace, stand = _judge(task, trace, longest_s)
+    verdict = stand.verdict
+    if verdict is Verdict.RUNNING:
+        verdict = Verdict.TIMEOUT
+    zero_ns = trace.clock_zero_ns
+    hits_s = [(at_ns - zero_ns) / NS_PER_S for at_ns in stand.hits_ns]
+    path_s = None if stand.path_ns is None else (stand.path_ns - zero_ns) / NS_PER_S
     _, trips = recording.series("/health", "rtt_ms")
     tip = int(model.limb_segment_start[task.limb + 1]) - 1
     outcome = Outcome(
         task=task,
         trace=trace,
         verdict=verdict,
-        timeout_s=spec.longest_s or task.parameters.timeout(round_trip_s(spec.link)),
+        timeout_s=longest_s,
         hits_s=hits_s,
         path_s=path_s,
         packets=_packets(recording),
@@ -86,7 +90,7 @@ def judge_recording(
         "seed": spec.seed,
         "versions": versions(),
         "verdict": verdict.value,
-        "hits_s": list(hits_s),
+        "hits_s": hits_s,
         "path_s": path_s,
         "hardness": 1.0,
         "round_trip_set_s": round_trip_s(spec.link),
@@ -199,47 +203,24 @@ def _speeds(places: FloatArray) -> FloatArray:
 
 
 def _judge(
-    task: PlacedTask, trace: TrialTrace, round_trip: float
-) -> tuple[TrialTrace, Verdict, list[float], float | None]:
-    """Trace up to the end, verdict, when targets were met and the path begun [s]."""
-    first = 0
-    path_s = None
-    if task.curve is not None:
-        near = np.linalg.norm(trace.tip - task.curve.points[0], axis=1) < _NEAR
-        begun = np.flatnonzero(near & (trace.driving > 0.0))
-        if not begun.size:
-            return trace, Verdict.TIMEOUT, [], None
-        first = int(begun[0])
-        path_s = float(trace.time_s[first])
+    task: PlacedTask, trace: TrialTrace, longest_s: float
+) -> tuple[TrialTrace, PersonStand]:
+    """Trace up to the end, and how the trial stood then."""
     zero_ns = trace.clock_zero_ns
-    run = TaskRun(task, zero_ns, round_trip)
+    stand = PersonStand(task, longest_s)
     speed = _speeds(trace.tip)
-    verdict = Verdict.RUNNING
-    for k in range(first, len(trace)):
-        truth = Truth(
-            time_ns=zero_ns + round(float(trace.time_s[k]) * NS_PER_S),
-            tip=trace.tip[k],
-            speed=float(speed[k]),
-            force=-trace.force_limb[k],
-            path_over=_over(task, trace.tip[k], run),
+    driving = trace.driving > 0.0
+    for k in range(len(trace)):
+        verdict = stand.step(
+            zero_ns + round(float(trace.time_s[k]) * NS_PER_S),
+            trace.tip[k],
+            float(speed[k]),
+            -trace.force_limb[k],
+            driving=bool(driving[k]),
         )
-        verdict = run.step(truth)
         if verdict is not Verdict.RUNNING:
-            trace = trace.until(k + 1)
-            break
-    if verdict is Verdict.RUNNING:
-        verdict = Verdict.TIMEOUT
-    judge = run.judge
-    hits = judge.hits_ns if isinstance(judge, ReachJudge) else []
-    return trace, verdict, [(at - zero_ns) / NS_PER_S for at in hits], path_s
-
-
-def _over(task: PlacedTask, tip: FloatArray, run: TaskRun) -> bool:
-    """Whether a path has been followed to its end."""
-    furthest = getattr(run.judge, "furthest", 0.0)
-    if task.curve is None or furthest < _ALONG * task.curve.length:
-        return False
-    return float(np.linalg.norm(tip - task.curve.points[-1])) < _NEAR
+            return trace.until(k + 1), stand
+    return trace, stand
 
 
 def _packets(recording: Recording) -> list[PacketRecord]:

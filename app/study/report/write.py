@@ -1,6 +1,7 @@
 """The report of a study: what was asked, what failed, what was found, with what."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,19 @@ __all__ = ["write_report"]
 _MOST_FAILURES = 40
 
 
-def write_report(plan: StudyPlan, jobs: tuple[Job, ...], store: Store) -> Path:
+def write_report(
+    plan: StudyPlan,
+    jobs: tuple[Job, ...],
+    store: Store,
+    also: Callable[[Page], list[Path]] = lambda _: [],
+) -> Path:
     """Write report.html, the CSV files and the manifest of what is finished.
+
+    Args:
+        plan: the study.
+        jobs: all of it.
+        store: what is finished.
+        also: adds a section of its own, and returns the files written beside it.
 
     Returns:
         The path of the page.
@@ -57,6 +69,7 @@ def write_report(plan: StudyPlan, jobs: tuple[Job, ...], store: Store) -> Path:
         ):
             write_whole(store.folder / name, text.encode())
             written.append(store.folder / name)
+    written += also(page)
     written += reproduce(page, data)
     written += add_harness(page, data)
     _configuration(page, data)
