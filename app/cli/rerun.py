@@ -13,14 +13,17 @@ from app.errors import ConfigError, LogError
 if TYPE_CHECKING:
     from app.study.recorded_session import RecordedSession
     from app.study.rerun import Rerun
+    from app.study.station_rerun import StationRerun
 
 __all__ = ["rerun"]
 
+_NOT_REDONE = "robot; channel; what the station says of its states; statistics"
 _LIVE = (
-    "A live recording: given the operators' samples, the frames that came and when, "
-    "its control loop and link thread are redone. Robot and channel ran on clocks of "
-    "their own and are not. With a change, such as --seed or --link, all of it is "
-    "driven in virtual time."
+    "A live recording: given the operators' samples, wishes and goals, the frames that "
+    "came and when, its control loop and link thread are redone. Robot and channel ran "
+    "on clocks of their own and are not, nor is what the station says when it watches "
+    "its states. With a change, such as --seed or --link, all of it is driven in "
+    "virtual time."
 )
 
 
@@ -143,24 +146,53 @@ def _redo_station(session: "RecordedSession", *, as_json: bool) -> None:
 
         told = {k: v for k, v in vars(found).items() if k != "first"}
         told["first_difference"] = None if found.first is None else vars(found.first)
+        told["not_redone"] = _NOT_REDONE
         typer.echo(json.dumps({"clock": "live", "same": found.same} | told))
     else:
-        counts = (
-            f"{found.ticks} states, {found.frames} frames to the robot and "
-            f"{found.healths} records of the link's health"
-        )
-        full = ", the states in all 64 bits" if found.full_states else ""
-        verdict = f"The station's side came out the same, bit for bit: {counts}{full}."
-        if found.first is not None:
-            verdict = f"NOT the same. First difference: {found.first}."
-            verdict += f" Compared: {counts}."
-        elif not found.same:
-            verdict = f"The same as far as it could be redone: {counts}."
-        unknown = f"Not redone to the end: {found.unknown}." if found.unknown else ""
-        for line in filter(None, (verdict, unknown, _LIVE)):
+        for line in _station_words(found):
             out.print(line, highlight=False, soft_wrap=True)
     if not found.same:
         raise typer.Exit(1)
+
+
+def _station_words(found: "StationRerun") -> list[str]:
+    counts = ", ".join(f"{found.counts[topic]} {topic}" for topic in found.counts)
+    full = ", the states in all 64 bits" if found.full_states else ""
+    lines = []
+    if found.first is not None:
+        lines.append(f"NOT the same. First difference: {found.first}.")
+        lines.append(
+            "Messages that differ: "
+            + ", ".join(
+                f"{count} of {found.counts.get(topic, 0)} on {topic}"
+                for topic, count in sorted(found.different.items())
+            )
+            + "."
+        )
+    elif found.full_states is False:
+        lines.append(
+            "NOT the same: the states differ below the single precision of the file."
+        )
+    elif found.unknown:
+        lines.append(f"The same as far as it could be redone: {counts}{full}.")
+    else:
+        lines.append(
+            f"The station's side came out the same, bit for bit: {counts}{full}."
+        )
+    lines += _hash_words(found.altered)
+    if found.unknown:
+        lines.append(f"Not redone to the end: {found.unknown}.")
+    if found.goals or found.wishes:
+        lines.append(
+            f"Given again as recorded: {found.goals} goals, {found.wishes} changes of "
+            "strategy or assistance."
+        )
+    if found.unchecked:
+        lines.append(
+            f"{found.unchecked} frames were not compared: of what was made then the "
+            "socket took only a part."
+        )
+    return [*lines, _LIVE]
 
 
 def _tell(result: "Rerun", log: Path | None, report: Path | None) -> None:
@@ -211,19 +243,23 @@ def _verdict(result: "Rerun") -> list[str]:
         lines.append(
             "NOT the same: the states differ below the single precision of the file."
         )
-    if found.intact is False:
-        lines.append(
-            "The recording does not fit the hash it keeps of itself: it was changed "
-            "after it was written."
-        )
-    elif found.intact is None:
-        lines.append("The recording was cut short and keeps no hash of itself.")
+    lines += _hash_words(found.altered)
     if not found.same and result.versions:
         changed = ", ".join(
             f"{name} {was} -> {now}" for name, (was, now) in result.versions.items()
         )
         lines.append(f"Made with other versions: {changed}.")
     return lines
+
+
+def _hash_words(altered: tuple[str, ...] | None) -> list[str]:
+    if altered is None:
+        return ["The recording was cut short and keeps no hash of itself."]
+    if not altered:
+        return []
+    topics = ", ".join(altered)
+    words = "The recording does not fit the hash it keeps of itself: changed after it "
+    return [f"{words}was written: {topics}."]
 
 
 def _as_dict(result: "Rerun") -> dict[str, Any]:
@@ -238,6 +274,7 @@ def _as_dict(result: "Rerun") -> dict[str, Any]:
         told |= {
             "same": found.same,
             "intact": found.intact,
+            "altered": found.altered,
             "full_states_same": found.full_states,
             "messages": found.counts,
             "different": found.different,

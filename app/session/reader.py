@@ -6,7 +6,7 @@ skipped and counted. `app.session.repair` makes a whole file of what can be read
 """
 
 import struct
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -151,20 +151,37 @@ class Recording:
         Raises:
             LogError: the topic's messages have no such field, or it is text.
         """
+        times, values = self.several(topic, (field,))
+        return times, values[field]
+
+    def several(
+        self, topic: str, fields: Sequence[str]
+    ) -> tuple[IntArray, dict[str, FloatArray]]:
+        """Collect several fields over time, in one pass through the file.
+
+        Args:
+            topic: such as "/state".
+            fields: such as "tip_model".
+
+        Returns:
+            Times (n,) [ns], and by field the values (n,) or (n, k), as `series` does.
+
+        Raises:
+            LogError: the topic's messages have no such field, or it is text.
+        """
         times: list[int] = []
-        values: list[Any] = []
+        values: dict[str, list[Any]] = {field: [] for field in fields}
         for message in self.messages({topic}):
-            if field not in message.content.DESCRIPTOR.fields_by_name:
-                known = ", ".join(message.content.DESCRIPTOR.fields_by_name)
-                raise LogError(f"{topic} has no field {field!r}; it has {known}.")
-            if isinstance(getattr(message.content, field), str | bytes):
-                raise LogError(
-                    f"{topic} {field} is no number; read it with messages()."
-                )
-            value = getattr(message.content, field)
+            if not times:
+                _check_numbers(topic, message.content, fields)
             times.append(message.time_ns)
-            values.append(value if isinstance(value, int | float) else list(value))
-        return np.asarray(times, dtype=np.int64), np.asarray(values, dtype=np.float64)
+            for field, column in values.items():
+                value = getattr(message.content, field)
+                column.append(value if isinstance(value, int | float) else list(value))
+        return np.asarray(times, dtype=np.int64), {
+            field: np.asarray(column, dtype=np.float64)
+            for field, column in values.items()
+        }
 
     def records(self) -> Iterator[McapRecord]:
         """Iterate the raw records that can be read, those inside chunks too."""
@@ -182,6 +199,17 @@ class Recording:
             except (McapError, struct.error, UnicodeDecodeError):
                 pass  # the end of what can be read; `complete` tells
         self.skipped_chunks = skipped
+
+
+def _check_numbers(topic: str, content: Any, fields: Sequence[str]) -> None:
+    known = content.DESCRIPTOR.fields_by_name
+    for field in fields:
+        if field not in known:
+            raise LogError(
+                f"{topic} has no field {field!r}; it has {', '.join(known)}."
+            )
+        if isinstance(getattr(content, field), str | bytes):
+            raise LogError(f"{topic} {field} is no number; read it with messages().")
 
 
 def _unpack(chunk: Chunk) -> list[McapRecord] | None:

@@ -78,11 +78,18 @@ class GoalDesk:
             revision = int(mailbox.local.revision[0])
             self._seen[source] = revision
             if seen is not None and revision != seen:
-                self._want(now_ns, source, mailbox.local)
+                self.want(now_ns, source, mailbox.local)
                 acted.append(mailbox.local)
         return acted
 
-    def _want(self, now_ns: int, source: GoalSource, wish: GoalWish) -> None:
+    def want(self, now_ns: int, source: GoalSource, wish: GoalWish) -> None:
+        """Act on a wish, whether or not it has come by a block.
+
+        Args:
+            now_ns: station time [ns].
+            source: who has it.
+            wish: what it is.
+        """
         self._taken[source] = 0
         try:
             goal = goal_of(wish, self._limbs)

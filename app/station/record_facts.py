@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import platform
+from pathlib import Path
 from typing import Any
 
 from app.clock import MonotonicClock
@@ -47,9 +48,10 @@ def resolved_files(session: Session, teleop: TeleopParameters) -> dict[str, byte
         ConfigError: one of the files is wrong.
     """
     assets = {"robots": session.robot, "links": session.link}
+    link = load_link(session.link)
     resolved: dict[str, Any] = {
         "robot": load_robot(session.robot).model_dump(mode="json"),
-        "link": load_link(session.link).model_dump(mode="json"),
+        "link": link.model_dump(mode="json"),
         "teleop": teleop.model_dump(mode="json"),
         "scene": load_scene(session.scene_name).model_dump(mode="json"),
     }
@@ -59,7 +61,11 @@ def resolved_files(session: Session, teleop: TeleopParameters) -> dict[str, byte
         resolved["task"] = load_task(session.task).model_dump(mode="json")
     if session.rig is not None:
         assets["rigs"] = session.rig
+    if session.goals is not None:
+        assets["goals"] = session.goals
     files = {}
+    if link.trace is not None:
+        files["trace.csv"] = Path(link.trace.file).read_bytes()
     for folder, name in assets.items():
         asset = find_asset(folder, name)
         files[f"{folder}-{asset.name}"] = asset.read_bytes()

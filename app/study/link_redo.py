@@ -2,12 +2,11 @@
 
 It received, sent, heard of the emulator and told what it knew, at times and with states
 that `/turn` tells. Given these and the frames that came, the same exchange must make
-the same frames and know the same.
+the same frames and know the same. What it makes is recorded as the live thread does it.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,51 +15,29 @@ from app.config.link import LinkParameters
 from app.config.robot import RobotParameters, build_robot_model
 from app.control.blocks import SessionBlocks
 from app.link.emulator_protocol import EmulatorStatus
+from app.link.packets import Direction
 from app.link.station_side import StationSide
-from app.messages import GoalSource, LinkHealth, LinkTurn, StationState, TurnKind
+from app.messages import (
+    Event,
+    GoalSource,
+    GoalWish,
+    LinkHealth,
+    LinkTurn,
+    StationState,
+    TurnKind,
+)
 from app.robot.core import DEFAULT_ROBOT_ID
+from app.session import Recorder
 from app.session.reader import LoggedMessage
-from app.session.schema import SCHEMAS, fill_message
 from app.station.exchange import Exchange
 from app.study.recorded_session import RecordedSession
-from app.study.recording_difference import Difference, first_field
-from app.teleop.goal_plan import plan_for
 
-__all__ = ["KEPT", "LinkRedo", "Missing", "StationRerun"]
+__all__ = ["KEPT", "NOT_REDONE", "LinkRedo", "Missing"]
 
 KEPT = 8192
 """States and healths that a later turn or tick may still look at."""
-_NOT_REDONE = ("queue_ms", "goal_wish", "goal_taken")
+NOT_REDONE = ("queue_ms", "goal_wish", "goal_taken")
 """Of health: the emulator's, recorded once a second; and which box a goal came by."""
-
-
-@dataclass
-class StationRerun:
-    """What came out.
-
-    Attributes:
-        ticks: states compared.
-        frames: frames to the robot compared.
-        healths: what is known of the link, compared.
-        different: how many are not the same, by topic.
-        first: the first difference; None where there is none.
-        full_states: whether the states are the same in all their 64 bits; None where
-            the recording does not tell.
-        unknown: why it could not be redone to the end; "" where it could.
-    """
-
-    ticks: int = 0
-    frames: int = 0
-    healths: int = 0
-    different: dict[str, int] = field(default_factory=dict)
-    first: Difference | None = None
-    full_states: bool | None = None
-    unknown: str = ""
-
-    @property
-    def same(self) -> bool:
-        """All came out the same, to the end."""
-        return self.first is None and self.full_states is not False and not self.unknown
 
 
 class Missing(Exception):  # noqa: N818  ends the redoing, no error
@@ -76,13 +53,12 @@ class LinkRedo:
         robot: RobotParameters,
         link: LinkParameters,
         blocks: SessionBlocks,
-        result: StationRerun,
-        note: Callable[[str, int, int, str, str, str], None],
+        outputs: Recorder,
     ) -> None:
         recording, model = session.recording, build_robot_model(robot)
         self._side = StationSide(model, DEFAULT_ROBOT_ID, link)
-        plan = plan_for(session.goals, robot)
-        self._exchange = Exchange(self._side, model.tip_speed_limit.size, plan)
+        goals = session.setup.goals
+        self._exchange = Exchange(self._side, model.tip_speed_limit.size, goals)
         self._health = blocks.health.layout
         self._words = np.zeros(self._health.words, dtype=np.int64)
         self.health: LinkHealth = self._health.view(self._words)
@@ -95,15 +71,22 @@ class LinkRedo:
         self._down = recording.messages({"/frame/down"})
         self._links = recording.messages({"/link"})
         self._link = next(self._links, None)
-        self._healths = recording.messages({"/health"})
-        self._next_health = next(self._healths, None)
+        self._healths = _AtTimes(recording.messages({"/health"}))
+        self._clocks = _AtTimes(recording.messages({"/clock"}))
         self._status: EmulatorStatus | None = None
         self._known: OrderedDict[int, np.ndarray[Any, np.dtype[np.int64]]] = (
             OrderedDict()
         )
         self.states: OrderedDict[int, StationState] = OrderedDict()
-        self._result, self._note = result, note
-        self._sent = 0
+        self._outputs = outputs
+        self.events: list[Event] = []
+        """What the exchange had to say."""
+        self.done_ns = 0
+        """When the last turn was that has been redone [ns]."""
+        self.goals = len(goals)
+        """Goals that were given again: those of a plan, and people's so far."""
+        self.unchecked = 0
+        """Frames of which the socket took some only: which, nobody knows."""
 
     def until(self, health_ns: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
         """Go on until this health is told, and return it."""
@@ -128,30 +111,40 @@ class LinkRedo:
         elif turn.kind is TurnKind.STATUS:
             self._side.status(now_ns, self._status_at(now_ns))
         elif turn.kind is TurnKind.TELL:
-            self._tell(now_ns)
-            self._exchange.events()
+            self._know(now_ns)
+            self.events += self._exchange.events()
+            self._write_health(now_ns)
         else:
-            told = next(self._up, None)
-            if told is None or told.content.received_ns != now_ns:
-                raise Missing(f"the frame that came at {now_ns} ns")
-            if self._exchange.receive(now_ns, told.content.payload) is not None:
-                self._tell(now_ns)
+            self._receive(now_ns)
+        self.done_ns = now_ns
 
-    def _tell(self, now_ns: int) -> None:
+    def _receive(self, now_ns: int) -> None:
+        told = next(self._up, None)
+        if told is None or told.content.received_ns != now_ns:
+            raise Missing(f"the frame that came at {now_ns} ns")
+        frame = self._exchange.receive(now_ns, told.content.payload)
+        if frame is not None:
+            sent_ns = frame.generated_ns - self._side.clock.offset_ns
+            self._know(now_ns)
+            self._outputs.write_telemetry(frame, sent_ns, now_ns)
+
+    def _know(self, now_ns: int) -> None:
         self._exchange.fill(now_ns, self.health)
         self._known[now_ns] = self._words.copy()
         if len(self._known) > KEPT:
             self._known.popitem(last=False)
-        told = self._next_health
-        while told is not None and told.time_ns < now_ns:
-            told = next(self._healths, None)
-        self._next_health = told
-        if told is not None and told.time_ns == now_ns:
-            self._result.healths += 1
-            came = fill_message(SCHEMAS["Health"], self.health)
-            found = first_field(told.content, came, {}, _NOT_REDONE)
-            if found is not None:
-                self._note("/health", self._result.healths - 1, now_ns, *found)
+
+    def _write_health(self, now_ns: int) -> None:
+        """Record it where the live thread did."""
+        if self._clocks.at(now_ns) is not None:
+            self._outputs.write_clock(now_ns, self._side.clock)
+        told = self._healths.at(now_ns)
+        if told is None:
+            return
+        for name in NOT_REDONE:
+            getattr(self.health, name)[...] = getattr(told.content, name)
+        self._outputs.write_health(self.health)
+        self._words[:] = self._known[now_ns]
 
     def _status_at(self, now_ns: int) -> EmulatorStatus:
         while self._link is not None and self._link.time_ns <= now_ns:
@@ -169,35 +162,48 @@ class LinkRedo:
         if state is None:
             raise Missing(f"the state of {turn.state_ns} ns that was sent from")
         self._want(turn.time_ns)
-        made = self._exchange.send(turn.time_ns, state)
-        if len(made) != turn.made:
-            words = (f"{turn.made} frames", f"{len(made)} frames")
-            self._note("/frame/down", self._sent, turn.time_ns, "number", *words)
-        for number in range(turn.went):
-            told = next(self._down, None)
-            if told is None or told.content.sent_ns != turn.time_ns:
-                raise Missing(f"the frame that went at {turn.time_ns} ns")
-            self._sent += 1
-            if turn.went != turn.made or number >= len(made):
-                continue  # which of them the socket refused is not known
-            self._result.frames += 1
-            was, came = told.content.payload, made[number]
-            if was != came:
-                words = (was.hex(), came.hex())
-                place = (self._sent - 1, turn.time_ns, "payload")
-                self._note("/frame/down", *place, *words)
+        sent = self._exchange.send(turn.time_ns, state)
+        if turn.went != turn.made:
+            self.unchecked += turn.went
+            sent = [self._frame(turn.time_ns) for _ in range(turn.went)]
+        for packet in sent:
+            self._outputs.write_frame(Direction.DOWN, turn.time_ns, 0, packet)
+        if sent:
+            self._outputs.write_setpoint(turn.time_ns, state, sent)
+
+    def _frame(self, now_ns: int) -> bytes:
+        """Return the next frame that really went then."""
+        while (told := next(self._down, None)) is not None:
+            if told.content.sent_ns == now_ns:
+                payload: bytes = told.content.payload
+                return payload
+            if told.content.sent_ns > now_ns:
+                break
+        raise Missing(f"the frame that went at {now_ns} ns")
 
     def _want(self, now_ns: int) -> None:
         """Ask for the goals that were asked for by now."""
         desk = self._exchange.desk
-        desk.look(now_ns, self._blocks)
         while self._goal is not None and self._goal.time_ns - self._shift_ns <= now_ns:
-            block = self._blocks.goals[GoalSource.CONSOLE]
-            for name in block.local._fields:
-                getattr(block.local, name)[...] = getattr(self._goal.wish, name)
-            block.publish()
-            desk.look(now_ns, self._blocks)
+            if isinstance(self._goal.wish, GoalWish):
+                desk.want(now_ns, GoalSource.CONSOLE, self._goal.wish)
+                self.goals += 1
             self._goal = next(self._goals, None)
+
+
+class _AtTimes:
+    """Messages, asked for by their times in order."""
+
+    def __init__(self, messages: Iterator[LoggedMessage]) -> None:
+        self._messages = messages
+        self._next = next(messages, None)
+
+    def at(self, now_ns: int) -> LoggedMessage | None:
+        """Return the message of exactly this time; None where there is none."""
+        while self._next is not None and self._next.time_ns < now_ns:
+            self._next = next(self._messages, None)
+        told = self._next
+        return told if told is not None and told.time_ns == now_ns else None
 
 
 def _turns(messages: Iterator[LoggedMessage]) -> Iterator[LinkTurn]:

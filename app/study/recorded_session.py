@@ -1,6 +1,5 @@
 """A recorded session as it is driven again: its set-up, its operators, its wishes."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,7 +43,6 @@ class RecordedSession:
         recording: the file.
         setup: as it was driven.
         virtual: it was made in virtual time; else on the clock of a computer.
-        goals: plan of goals that a live station was given; None: none.
         ticks: how many periods it lasts.
         shift_ns: added to its times to be those of a trial [ns].
     """
@@ -63,8 +61,6 @@ class RecordedSession:
         self.recording: Recording = open_log(path)
         self.setup: TrialSetup = read_setup(self.recording.attachments, folder)
         self.virtual = self.recording.metadata.get("clock") == "virtual"
-        told = json.loads(self.recording.attachments.get("session.json", b"{}"))
-        self.goals: str | None = told.get("goals")
         self._sources: set[str] = set()
         self._presets: dict[int, str] = {}
         first_ns, last_ns, count = 0, 0, 0

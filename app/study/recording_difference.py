@@ -68,12 +68,14 @@ class RawReader:
         """Read a message with its own file's schema."""
         return make_message(*self._kinds[raw.topic]).FromString(raw.data)
 
-    def intact(self) -> bool | None:
-        """Whether the file holds what its writer hashed; None where it tells none."""
+    def altered(self) -> tuple[str, ...] | None:
+        """Topics that are not what the writer hashed; None where it tells no hash."""
         if not self.told:
             return None
         told = {k: v for k, v in self.told.items() if k != FULL_STATES}
-        return told == self.digest.told()
+        found = self.digest.told()
+        topics = sorted(told.keys() | found.keys())
+        return tuple(topic for topic in topics if told.get(topic) != found.get(topic))
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ class Comparison:
         digest: of the first recording's messages, by topic, as `TopicDigest` tells.
         full_states: whether the state rows are the same in all their 64 bits; None
             where a recording does not tell.
-        intact: whether the first recording fits its own hash; None where it has none.
+        altered: topics of the first recording that do not fit the hash it keeps of
+            itself; None where it keeps none.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -123,12 +126,17 @@ class Comparison:
     first: Difference | None = None
     digest: dict[str, str] = field(default_factory=dict)
     full_states: bool | None = None
-    intact: bool | None = None
+    altered: tuple[str, ...] | None = None
 
     @property
     def same(self) -> bool:
         """Nothing is different."""
         return self.first is None and self.full_states is not False
+
+    @property
+    def intact(self) -> bool | None:
+        """Whether the first recording fits its own hash; None where it has none."""
+        return None if self.altered is None else not self.altered
 
 
 def compare_recordings(
@@ -137,6 +145,7 @@ def compare_recordings(
     wanted: Callable[[str], bool] = lambda _: True,
     *,
     to_the_end: bool = True,
+    until: Callable[[str], int] | None = None,
 ) -> Comparison:
     """Compare two recordings in one pass.
 
@@ -145,6 +154,8 @@ def compare_recordings(
         second: what came out.
         wanted: whether a topic is to be compared.
         to_the_end: messages that only one has are a difference; else the first was cut.
+        until: by topic, the time up to which both must have the same messages [ns];
+            None: for ever.
     """
     sides = RawReader(first), RawReader(second)
     streams = tuple(side.messages() for side in sides)
@@ -172,9 +183,9 @@ def compare_recordings(
                 )
                 _compare(result, sides, pair, begin_ns or 0)
     if to_the_end:
-        _compare_rest(result, waiting, begin_ns or 0)
+        _compare_rest(result, waiting, begin_ns or 0, until)
     result.digest = sides[0].digest.told()
-    result.intact = sides[0].intact()
+    result.altered = sides[0].altered()
     rows = [side.told.get(FULL_STATES) for side in sides]
     if None not in rows:
         result.full_states = rows[0] == rows[1]
@@ -213,11 +224,15 @@ def _compare(
 
 
 def _compare_rest(
-    result: Comparison, waiting: tuple[dict[str, deque[RawMessage]], ...], begin_ns: int
+    result: Comparison,
+    waiting: tuple[dict[str, deque[RawMessage]], ...],
+    begin_ns: int,
+    until: Callable[[str], int] | None,
 ) -> None:
     """Messages that only one of the two has."""
     for side, topics in enumerate(waiting):
-        for topic, left in topics.items():
+        for topic, over in topics.items():
+            left = [raw for raw in over if until is None or raw.time_ns <= until(topic)]
             if not left:
                 continue
             result.different[topic] = result.different.get(topic, 0) + len(left)

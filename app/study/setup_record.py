@@ -23,6 +23,8 @@ from app.robot.plant import PlantMismatch
 from app.station.service import versions
 from app.study.trial import TrialSetup
 from app.study.trial_seeds import TrialSeeds
+from app.teleop.goal_plan import plan_for
+from app.teleop.goals import Goal, GoalKind, Vector
 
 __all__ = ["SETUP_FILE", "read_setup", "record_setup"]
 
@@ -30,7 +32,7 @@ SETUP_FILE = "trial.json"
 _SESSION_FILE = "session.json"
 _RESOLVED_FILE = "resolved.json"
 _TRACE = "trace.csv"
-_KINDS = ("robots", "links", "scenes", "tasks")
+_KINDS = ("robots", "links", "scenes", "tasks", "goals")
 
 
 def record_setup(setup: TrialSetup) -> tuple[dict[str, str], dict[str, bytes]]:
@@ -70,6 +72,7 @@ def record_setup(setup: TrialSetup) -> tuple[dict[str, str], dict[str, bytes]]:
             "scene": resolved_scene.model_dump(mode="json"),
             "teleop": setup.teleop.model_dump(mode="json"),
             "mismatch": asdict(setup.mismatch),
+            "goals": [asdict(goal) for goal in setup.goals],
         },
         indent=1,
     ).encode()
@@ -145,7 +148,19 @@ def _trial_setup(
         variant=told["variant"],
         seeds=None if seeds is None else TrialSeeds(**seeds),
         deadband=told["deadband"],
+        goals=tuple(_goal(item) for item in told.get("goals", ())),
     )
+
+
+def _goal(told: dict[str, Any]) -> Goal:
+    points = tuple(_place(point) for point in told["points"])
+    places = {name: _place(told[name]) for name in ("position", "normal")}
+    return Goal(**(told | places | {"kind": GoalKind(told["kind"]), "points": points}))
+
+
+def _place(told: list[float]) -> Vector:
+    x, y, z = told
+    return x, y, z
 
 
 def _robot(files: Mapping[str, bytes], folder: Path) -> str:
@@ -158,20 +173,34 @@ def _robot(files: Mapping[str, bytes], folder: Path) -> str:
 def _session_setup(
     told: dict[str, Any], files: Mapping[str, bytes], folder: Path
 ) -> TrialSetup:
-    link = _asset(files, folder, "links")
-    if link is None:
-        raise ConfigError("The recording does not hold its link's file.")
     teleop = TeleopParameters(strategy=told["strategy"])
-    if _RESOLVED_FILE in files:
-        resolved = json.loads(files[_RESOLVED_FILE])
+    resolved = json.loads(files.get(_RESOLVED_FILE, b"{}"))
+    if resolved:
         teleop = TeleopParameters.model_validate(resolved["teleop"])
+    robot = _robot(files, folder)
+    # an older recording has only the plan's name, which finds a shipped one
+    plan = _asset(files, folder, "goals") or told.get("goals")
     return TrialSetup(
-        robot=_robot(files, folder),
-        link=load_link(link),
+        robot=robot,
+        link=_session_link(resolved, files, folder),
         operator=told["operator"],
         scene=_asset(files, folder, "scenes"),
         task=_asset(files, folder, "tasks"),
         teleop=teleop,
         mismatch=PlantMismatch(**told["mismatch"]),
         seed=told["seed"],
+        goals=plan_for(plan, load_robot(robot)),
     )
+
+
+def _session_link(
+    resolved: dict[str, Any], files: Mapping[str, bytes], folder: Path
+) -> LinkParameters:
+    if _TRACE in files:
+        link = LinkParameters.model_validate(resolved["link"])
+        at_end = "loop" if link.trace is None else link.trace.at_end
+        return link.with_trace(folder / _TRACE, at_end)
+    kept = _asset(files, folder, "links")
+    if kept is None:
+        raise ConfigError("The recording does not hold its link's file.")
+    return load_link(kept)

@@ -3,43 +3,92 @@
 A live session's processes run on clocks of their own, so that the whole of it cannot
 come out the same. The station's side can: its control loop says at which time each tick
 ran and which sample, wish and link health it knew; its link thread says when it
-received, sent and told. Given these and the frames that came, the same code must make
-the same states and the same frames. What is not redone: the robot and the channel.
+received, sent and told. Given these and the frames that came, the same code must record
+the same on all of `OUTPUTS`. What is not redone: the robot, the channel, what the
+station says when it watches its own states, and three fields of the health
+(`link_redo.NOT_REDONE`).
 """
 
+import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
+from app.clock import NS_PER_S
 from app.config.link import LinkParameters, load_link
 from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.control.blocks import SessionBlocks
 from app.control.loop import ControlLoop
 from app.errors import LogError
 from app.messages import (
+    Event,
     OperatorInput,
     Source,
     TeleopWish,
 )
-from app.session.digest import FULL_STATES, TopicDigest
+from app.session import Recorder, open_log
 from app.session.reader import LoggedMessage
-from app.session.schema import StateEncoder
-from app.study.link_redo import KEPT, LinkRedo, Missing, StationRerun
-from app.study.recorded_hands import sample_of
+from app.study.link_redo import KEPT, LinkRedo, Missing
+from app.study.recorded_hands import event_of, sample_of
 from app.study.recorded_session import RecordedSession
-from app.study.recording_difference import (
-    Difference,
-    RawMessage,
-    RawReader,
-    first_field,
-)
+from app.study.recording_difference import Difference, compare_recordings
 
-__all__ = ["StationRerun", "rerun_station"]
+__all__ = ["OUTPUTS", "StationRerun", "rerun_station"]
+
+_OF_TICKS = ("/state", "/contact", "/energy")
+OUTPUTS = (
+    *_OF_TICKS,
+    "/frame/down",
+    "/setpoint",
+    "/telemetry",
+    "/clock",
+    "/health",
+)
+"""Topics that must come out the same, byte for byte; /event beside them: all that the
+link's side had to say must be there."""
 
 _TELL_TICKS = 500
+_BATCH = 250
+_WHOLE = 1 << 62  # bytes: the redone recording goes on in no second file
+
+
+@dataclass
+class StationRerun:
+    """What came out.
+
+    Attributes:
+        counts: messages compared, by topic.
+        different: how many are not the same, by topic.
+        first: the first difference; None where there is none.
+        full_states: whether the states are the same in all their 64 bits; None where
+            the recording does not tell.
+        goals: goals, of people and of a plan, that were given again.
+        wishes: changes of strategy and assistance that were given again.
+        altered: topics that are not as they were written, by the hash that the
+            recording keeps of itself; None where it keeps none.
+        unchecked: frames that were not compared: of some that were made the socket
+            took only a part.
+        unknown: why it could not be redone to the end; "" where it could.
+    """
+
+    counts: dict[str, int] = field(default_factory=dict)
+    different: dict[str, int] = field(default_factory=dict)
+    first: Difference | None = None
+    full_states: bool | None = None
+    goals: int = 0
+    wishes: int = 0
+    altered: tuple[str, ...] | None = None
+    unchecked: int = 0
+    unknown: str = ""
+
+    @property
+    def same(self) -> bool:
+        """All came out the same, to the end."""
+        return self.first is None and self.full_states is not False and not self.unknown
 
 
 class _Sources:
@@ -79,7 +128,7 @@ def rerun_station(
             "is of an older version, or the disk had no room. Give a change, such as "
             "--seed, to drive it in virtual time."
         )
-    setup, result = session.setup, StationRerun()
+    setup = session.setup
     robot, link = setup.robot, setup.link
     robot = load_robot(robot) if isinstance(robot, str) else robot
     link = load_link(link) if isinstance(link, str) else link
@@ -87,8 +136,53 @@ def rerun_station(
     with TemporaryDirectory(prefix="limblink-rerun-") as folder:
         blocks = SessionBlocks(Path(folder), model, create=True)
         loop = ControlLoop(model, blocks, setup.teleop)
-        _Redo(session, robot, link, blocks, loop, result).run(tell)
+        again = Path(folder) / "again.mcap"
+        with Recorder(again, {}, part_bytes=_WHOLE) as outputs:
+            redo = _Redo(session, robot, link, blocks, loop, outputs)
+            redo.run(tell)
+        return _compared(session, redo, again)
+
+
+def _compared(session: RecordedSession, redo: "_Redo", again: Path) -> StationRerun:
+    """Compare what came out with what was recorded."""
+    found = compare_recordings(
+        session.recording,
+        open_log(again),
+        OUTPUTS.__contains__,
+        until=lambda topic: redo.now_ns if topic in _OF_TICKS else redo.link.done_ns,
+    )
+    result = StationRerun(
+        found.counts,
+        found.different,
+        found.first,
+        None if redo.unknown else found.full_states,
+        goals=redo.link.goals,
+        wishes=redo.wishes,
+        altered=found.altered,
+        unchecked=redo.link.unchecked,
+        unknown=redo.unknown,
+    )
+    _look_for(redo.link.events, session, redo, result)
     return result
+
+
+def _look_for(
+    events: list[Event], session: RecordedSession, redo: "_Redo", result: StationRerun
+) -> None:
+    """Look for what the link's side said again among what was recorded."""
+    told = {
+        (event.time_ns, event.source, event.text)
+        for event in map(event_of, session.recording.messages({"/event"}))
+    }
+    result.counts["/event"] = len(events)
+    for number, event in enumerate(events):
+        if (event.time_ns, event.source, event.text) in told:
+            continue
+        result.different["/event"] = result.different.get("/event", 0) + 1
+        time_s = (event.time_ns - redo.begin_ns) / NS_PER_S
+        if result.first is None or time_s < result.first.time_s:
+            words = ("nothing", repr(event.text))
+            result.first = Difference("/event", number, time_s, event.source, *words)
 
 
 class _Redo:
@@ -101,12 +195,12 @@ class _Redo:
         link: LinkParameters,
         blocks: SessionBlocks,
         loop: ControlLoop,
-        result: StationRerun,
+        outputs: Recorder,
     ) -> None:
         self._session, self._blocks, self._loop = session, blocks, loop
-        self._result = result
+        self._outputs = outputs
         recording = session.recording
-        self._thread = LinkRedo(session, robot, link, blocks, result, self._note)
+        self.link = LinkRedo(session, robot, link, blocks, outputs)
         self._sources = {
             source: _Sources(recording.messages({f"/input/{source.name.lower()}"}))
             for source in Source
@@ -119,67 +213,61 @@ class _Redo:
         )
         self._revision = 0
         self._health_ns = 0
-        self._begin_ns: int | None = None
-        self._encoder = StateEncoder(blocks.state_layout.describe())
-        self._digest = TopicDigest()
-        self._reader = RawReader(recording)
+        self._ticks = 0
+        self._rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
+        self.begin_ns = self.now_ns = 0
+        self.wishes = 0
+        self.unknown = ""
 
     def run(self, tell: Callable[[float], None]) -> None:
-        """Redo all."""
+        """Redo all, as far as it is known."""
         layout = self._blocks.state_layout
-        empty = layout.view(np.zeros(layout.words, dtype=np.int64))
-        self._thread.states[0] = empty
+        self.link.states[0] = layout.view(np.zeros(layout.words, dtype=np.int64))
         try:
-            for raw in self._reader.messages():
-                if raw.topic != "/state" or self._result.unknown:
-                    continue
-                try:
-                    self._tick(raw)
-                except Missing as missing:
-                    self._result.unknown = (
-                        f"{missing} is not in the recording, after "
-                        f"{self._result.ticks} ticks"
-                    )
-                if self._result.ticks % _TELL_TICKS == 0:
-                    tell(self._result.ticks / max(1, self._session.ticks))
-            if not self._result.unknown:
-                self._thread.finish()
-        except Missing:
-            pass  # the recorder was closed in the middle of a turn
-        told = self._reader.told.get(FULL_STATES)
-        if told is not None and not self._result.unknown:
-            self._result.full_states = told == self._digest.told()[FULL_STATES]
+            for message in self._session.recording.messages({"/state"}):
+                self._tick(message.content)
+                if self._ticks % _TELL_TICKS == 0:
+                    tell(self._ticks / max(1, self._session.ticks))
+        except Missing as missing:
+            self.unknown = (
+                f"{missing} is not in the recording, after {self._ticks} ticks"
+            )
+        self._write()
+        if not self.unknown:
+            # the recorder may have been closed in the middle of a turn
+            with contextlib.suppress(Missing):
+                self.link.finish()
 
-    def _tick(self, raw: RawMessage) -> None:
-        was = self._reader.decode(raw)
+    def _tick(self, was: Any) -> None:
         now_ns = was.time_ns
-        if self._begin_ns is None:
-            self._begin_ns = now_ns
-            if was.tick != 1:
-                raise Missing("the first tick of the control loop")
+        if was.tick != self._ticks + 1:
+            raise Missing(f"the state of tick {self._ticks + 1} of the control loop")
+        if not self._ticks:
+            self.begin_ns = now_ns
         for source in Source:
             self._give(source, now_ns - was.source_age_ns[source])
         self._wish(was.wish_revision)
         if was.health_ns != self._health_ns:
-            words = self._thread.until(was.health_ns)
+            words = self.link.until(was.health_ns)
             self._blocks.health.local_words[:] = words
             self._blocks.health.publish()
             self._health_ns = was.health_ns
         self._loop.step_at(now_ns, now_ns)
         row = self._loop.state_words.copy()
-        self._digest.add_rows(row[None])
-        (came,) = self._encoder.encode(row[None])
-        if came != raw.data:
-            kind = type(was)
-            facts = self._reader.facts["/state"]
-            found = first_field(was, kind.FromString(came), facts)
-            self._note(
-                "/state", self._result.ticks, now_ns, *(found or ("encoding", "", ""))
-            )
-        self._result.ticks += 1
-        self._thread.states[now_ns] = self._blocks.state_layout.view(row)
-        if len(self._thread.states) > KEPT:
-            self._thread.states.popitem(last=False)
+        self._rows.append(row)
+        if len(self._rows) >= _BATCH:
+            self._write()
+        self._ticks += 1
+        self.now_ns = now_ns
+        self.link.states[now_ns] = self._blocks.state_layout.view(row)
+        if len(self.link.states) > KEPT:
+            self.link.states.popitem(last=False)
+
+    def _write(self) -> None:
+        if self._rows:
+            description = self._blocks.state_layout.describe()
+            self._outputs.write_states(np.stack(self._rows), description)
+            self._rows = []
 
     def _give(self, source: Source, stamp_ns: int) -> None:
         if stamp_ns in {0, self._stamps[source]}:
@@ -199,14 +287,6 @@ class _Redo:
                     getattr(block.local, name)[...] = getattr(timed.wish, name)
                 block.publish()
                 self._revision = revision
+                self.wishes += 1
                 return
         raise Missing(f"the wish of revision {revision}")
-
-    def _note(
-        self, topic: str, number: int, time_ns: int, place: str, was: str, came: str
-    ) -> None:
-        result = self._result
-        result.different[topic] = result.different.get(topic, 0) + 1
-        time_s = (time_ns - (self._begin_ns or time_ns)) * 1e-9
-        if result.first is None or time_s < result.first.time_s:
-            result.first = Difference(topic, number, time_s, place, was, came)

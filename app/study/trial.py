@@ -185,6 +185,7 @@ class Trial:
         self.summary = DriveSummary(model, START_NS)
         self.packets: list[PacketRecord] | None = None
         """Where packets that have ended are kept, if anywhere."""
+        self._goal_revision = 0
         self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
         self._blocks = SessionBlocks(Path(self._folder.name), model, create=True)
         self._loop = ControlLoop(model, self._blocks, setup.teleop)
@@ -251,9 +252,21 @@ class Trial:
         block: Mailbox[TeleopWish] | Mailbox[GoalWish] = self._blocks.teleop
         if isinstance(wish, GoalWish):
             block = self._blocks.goals[GoalSource.CONSOLE]
+            wish = self._of_its_own(wish)
         for name in wish._fields:
             getattr(block.local, name)[...] = getattr(wish, name)
         block.publish()
+
+    def _of_its_own(self, wish: GoalWish) -> GoalWish:
+        """A goal with another revision than the one before.
+
+        A live session's console and command line count each for itself.
+        """
+        revision = int(wish.revision[0])
+        if revision == self._goal_revision:
+            wish = wish._replace(revision=wish.revision + 1)
+        self._goal_revision = int(wish.revision[0])
+        return wish
 
     def ask(self, goal: Goal) -> None:
         """Want a goal, as a person at the console does."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.clock import NS_PER_MS
+from app.clock import NS_PER_MS, NS_PER_S
 from app.config.link import load_link
 from app.messages import RobotState, Source, StationMode
 from app.operator.virtual_gamepad import VirtualGamepad
@@ -20,9 +20,10 @@ from app.station.service import Station
 from app.station.session import create_session
 from app.station.summary import tips_in_hull
 from app.study.recorded_session import RecordedSession
-from app.study.station_rerun import rerun_station
+from app.study.station_rerun import OUTPUTS, StationRerun, rerun_station
 from app.study.trial import TrialSetup
 from app.study.trial_run import run_trial
+from tests.recordings import rewritten
 from tests.system.rig import CLOCK, MODEL, View, alive, wait_for
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
@@ -170,20 +171,67 @@ def test_an_acoustic_link_delays_loses_and_limits_as_its_preset_says(
     assert Path(summary["log"]).stat().st_size > 100_000
 
 
+GOALS = """
+robot = "ursula"
+[[goals]]
+kind = "reach"
+limb = "palpation"
+at_mm = [520.0, 110.0, 100.0]
+[[goals]]
+kind = "stop"
+limb = "palpation"
+"""
+
+
+def _redone(log: Path, folder: Path) -> StationRerun:
+    folder.mkdir()
+    return rerun_station(RecordedSession(log, folder))
+
+
 def test_the_stations_side_of_a_live_drive_comes_out_again(tmp_path: Path) -> None:
+    plan = tmp_path / "goals.toml"
+    plan.write_text(GOALS)
     summary = _drive(
         tmp_path, "--link", "optical-rov", "--strategy", "two-port", "--scene", "wall",
-        "--operator", "presser", "--task", "press", "--seconds", "3",
+        "--operator", "presser", "--task", "press", "--goals", str(plan),
+        "--blend", "0.6", "--aim", "grasper:500,-120,90", "--seconds", "3",
     )  # fmt: skip
-    folder = tmp_path / "files"
-    folder.mkdir()
-    found = rerun_station(RecordedSession(Path(summary["log"]), folder))
+    plan.unlink()  # it is in the recording
+    log = Path(summary["log"])
+    found = _redone(log, tmp_path / "as it was")
     assert str(found.first) == "None"
     assert found.unknown == ""
     assert found.full_states is True
-    assert found.ticks >= summary["loop"]["ticks"]
-    assert found.frames > 50
-    assert found.healths > 10
+    assert found.altered == ()
+    assert found.goals == 2
+    assert found.counts["/state"] >= summary["loop"]["ticks"]
+    assert found.counts["/frame/down"] > 50
+    assert all(found.counts[topic] > 10 for topic in OUTPUTS)
+
+    frames = found.counts["/frame/down"]
+
+    def flip(topic: str, number: int, data: bytes) -> bytes:
+        if (topic, number) == ("/input/script", middle):
+            sample = inputs[middle].content
+            assert sample.SerializeToString(deterministic=True) == data
+            sample.present = False
+            data = sample.SerializeToString(deterministic=True)
+        if (topic, number) == ("/frame/down", frames - 20):
+            data = data[:-1] + bytes([data[-1] ^ 1])  # the payload comes last
+        return data
+
+    inputs = list(open_log(log).messages({"/input/script"}))
+    middle = len(inputs) // 2
+    wrong = rewritten(log, tmp_path / "wrong.mcap", flip)
+    found = _redone(wrong, tmp_path / "as it is")
+    assert found.altered == ("/frame/down", "/input/script")
+    assert {"/state", "/frame/down"} <= set(found.different)
+    assert found.first is not None
+    assert found.first.topic == "/state"
+    at_ns = (
+        inputs[middle].time_ns - next(iter(open_log(log).messages({"/state"}))).time_ns
+    )
+    assert 0.0 <= found.first.time_s - at_ns / NS_PER_S < 0.05
 
 
 def test_equal_seeds_give_equal_bytes_in_virtual_time(tmp_path: Path) -> None:

@@ -36,6 +36,20 @@ __all__ = ["judge_recording"]
 
 _SMOOTH = 301  # ms
 _THIN = 10
+_STATE = (
+    "target_position",
+    "surface_known",
+    "mode",
+    "active_source",
+    "tip_model",
+    "force_hand",
+    "port_energy",
+    "injected_energy",
+    "mismatch",
+    "surface_stiffness",
+    "surface_point",
+    "surface_normal",
+)
 
 
 def judge_recording(
@@ -110,13 +124,13 @@ def judge_recording(
 def _trace(recording: Recording, model: RobotModel, task: PlacedTask) -> TrialTrace:
     """What the recording tells, every millisecond that the loop ran."""
     limb, limbs = task.limb, int(model.tip_speed_limit.size)
-    times, hand = recording.series("/state", "target_position")
+    times, states = recording.several("/state", _STATE)
     if not times.size:
         raise LogError(f"{recording.path}: holds no state: nothing was driven.")
     told_ns, told_tip = _measured(recording, model, limb)
 
     def state(name: str) -> FloatArray:
-        return recording.series("/state", name)[1].reshape(len(times), -1)
+        return states[name].reshape(len(times), -1)
 
     def of_limb(values: FloatArray) -> FloatArray:
         return values.reshape(len(times), limbs, -1)[:, limb]
@@ -138,7 +152,7 @@ def _trace(recording: Recording, model: RobotModel, task: PlacedTask) -> TrialTr
         {
             "time_s": (times - times[0]) / NS_PER_S + PERIOD_S,
             "tip": _smoothed(tip),
-            "hand": of_limb(hand),
+            "hand": of_limb(state("target_position")),
             "shown": of_limb(state("tip_model")),
             "force_hand": state("force_hand"),
             "force_tip": told,
