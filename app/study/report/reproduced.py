@@ -55,8 +55,8 @@ def reproduce(page: Page, data: StudyData) -> list[Path]:
         if svg is not None:
             page.figure(
                 svg,
-                "Distance from the line along it: every trial, and their median. Red, "
-                "dashed: what was published for the first 85 % (dotted).",
+                "Distance from the line along it: every trial, and their median. "
+                "Dashed: what was published for the first 85 % (dotted).",
             )
     path = data.store.folder / "reproduced.csv"
     write_whole(path, facts_csv(_HEADS, facts).encode())
