@@ -76,6 +76,9 @@ class PressingHand:
             above: where it starts over a pad [m].
             seed: of its judgement.
         """
+        self.held_shown: bool | None = None
+        """Whether the screen marks the force as held; None: it marks nothing, and the
+        person judges alone. Nobody lets go of a pad that is not marked."""
         self.stiffness: list[float] = []
         self._arrival = Arrival(reacher)
         self._lay_out = lay_out
@@ -189,6 +192,8 @@ class PressingHand:
             self._held_ns = now_ns
         patience_ns = round((_PATIENCE_S + seen.round_trip_s) * NS_PER_S)
         if now_ns - self._held_ns < self._hold_ns + patience_ns:
+            return
+        if self.held_shown is False:
             return
         if self._touched is not None:
             force, tip = self._touched

@@ -26,6 +26,7 @@ from app.config.task_place import place_task
 from app.errors import ConfigError, LogError
 from app.link.packets import PacketRecord
 from app.operator.performer import Performer
+from app.operator.presser import PressingHand
 from app.operator.supervisor import SUPERVISOR
 from app.operator.targets import TargetHand
 from app.session import Recorder
@@ -176,7 +177,10 @@ def _drive(
 
 
 class _Screen:
-    """Marks targets as met before the simulated person, as late as the link is."""
+    """Marks targets as met before the simulated person, as late as the link is.
+
+    A pad that is pressed is not marked: with its force held the trial is over.
+    """
 
     def __init__(self, trial: Trial, delay_s: float) -> None:
         operator = trial.operator
@@ -185,6 +189,14 @@ class _Screen:
         if isinstance(operator, Performer) and isinstance(operator.hand, TargetHand):
             self._hand = operator.hand
         self.shown = 0
+        task = trial.task
+        if (
+            isinstance(operator, Performer)
+            and isinstance(operator.hand, PressingHand)
+            and task is not None
+            and len(task.pads) == 1
+        ):
+            operator.hand.held_shown = False
 
     def step(self, now_ns: int, judge: Judge) -> None:
         if not isinstance(judge, ReachJudge):

@@ -71,6 +71,15 @@ def test_the_presser_holds_the_force_on_any_pad(stiffness: float) -> None:
     assert abs(places[-1][2]) < 0.01  # back over the pad
 
 
+def test_a_pad_that_the_screen_does_not_mark_is_held_on() -> None:
+    pads = (Pad(np.array([0.0, 0.0, -0.03]), UP),)
+    hand = PressingHand(reacher(), lambda _: pads, 2.0, 3.0, 0.03, 0)
+    hand.held_shown = False
+    places = act(hand, Screen(force=spring(66.0)), 40.0)
+    assert 66.0 * (-0.03 - places[-1][2]) == pytest.approx(2.0, abs=0.21)
+    assert hand.events() == []
+
+
 def test_without_force_it_gives_up_and_goes_back() -> None:
     pads = (Pad(np.array([0.0, 0.0, -0.03]), UP),)
     hand = PressingHand(reacher(), lambda _: pads, 2.0, 3.0, 0.03, 0)
