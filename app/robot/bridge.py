@@ -187,7 +187,9 @@ class Bridge:
         still = state == RobotState.ESTOP or (
             state == RobotState.HOLD and not self.safety.homing
         )
-        applied = self.followed.pressing.pressed(self._approach.applied)
+        applied = self.followed.pressing.pressed(
+            self._approach.applied, elapsed_ns / NS_PER_S
+        )
         return Applied(applied, self.safety.actuation, still)
 
     def warm_up(self, coordinates: FloatArray) -> None:

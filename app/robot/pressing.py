@@ -16,20 +16,19 @@ A soft limb also stops millimetres short of its posture, and a press of 2 N into
 N/m is one millimetre deep. So while a force is told and none is felt yet, the posture
 is shifted, slowly, until the measured tip is where the told one is along that force,
 and no further: a surface that is gone is not chased. Where nothing is told the shift
-goes back to none at 50 mm/s.
+goes back to none at 50 mm/s. How a shift becomes a posture, and that it goes no further
+than the limb reaches: `app.robot.push`.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from app.link.frame import SignalTold
-from app.robot.envelope import clamp_to_envelope
-from app.robot.tip import tip_position, turn_to_base
-from models.numerics import FloatArray, kernel
+from app.robot.push import allocate_push, push_limb
+from app.robot.tip import tip_position
+from models.numerics import FloatArray
 from models.robot import RobotModel
-from models.tip_shift import TipShiftData, allocate_tip_shift, tip_shift
 
 __all__ = ["Pressing"]
 
@@ -43,52 +42,6 @@ _LEAST, _MOST = -0.010, 0.060  # m; 2 N into a wall take URSULA 32 mm
 _TOLD_N, _FELT_N = 0.1, 0.15
 _GREATEST_N = 5.0
 _SETTLED_M = 1e-6
-
-
-class _PushData(NamedTuple):
-    """What `push_limb` needs, and room for its work."""
-
-    model: RobotModel
-    data: TipShiftData
-    shift: FloatArray
-    """(3,) of the tip in the limb's base frame [m]."""
-    rows: FloatArray
-    """(n, 3) of the longest limb [rad, rad, m]."""
-
-
-@kernel
-def push_limb(
-    push: _PushData,
-    limb: int,
-    size: float,
-    along: FloatArray,
-    coordinates_out: FloatArray,
-) -> int:
-    """Shift a limb's tip, inside the envelope.
-
-    Args:
-        push: the robot, and room.
-        limb: index of the limb.
-        size: of the shift [m].
-        along: (3,) unit, hull frame.
-        coordinates_out: (S, 3) pose that is shifted [rad, rad, m].
-
-    Returns:
-        0, or 1 where there is no such shift: the pose is as it was.
-    """
-    first = push.model.limb_segment_start[limb]
-    last = push.model.limb_segment_start[limb + 1]
-    rows, own = push.rows[: last - first], coordinates_out[first:last]
-    turn_to_base(push.model, limb, along, push.shift)
-    for i in range(3):
-        push.shift[i] *= size
-    if tip_shift(push.model, limb, own, push.shift, push.data, rows) != 0:
-        return 1
-    for k in range(last - first):
-        for j in range(3):
-            rows[k, j] += own[k, j]
-    clamp_to_envelope(push.model, first, rows, own)
-    return 0
 
 
 class Pressing:
@@ -110,12 +63,7 @@ class Pressing:
         self._trim: float | None = None  # e [m]; None while nothing is felt
         self.push_m = 0.0
         """How far the tip is commanded beyond what is told [m]."""
-        self._push = _PushData(
-            model,
-            allocate_tip_shift(model),
-            np.zeros(3),
-            np.zeros((count, 3)),
-        )
+        self._push = allocate_push(model)
         self._poses = np.zeros((count + 1, 4, 4))
         self._there, self._here = np.zeros((2, 3))
         self._pressed = np.zeros_like(model.rest_coordinates)
@@ -127,7 +75,8 @@ class Pressing:
             now_ns: robot time [ns].
             told: a signal of a setpoint that is obeyed.
         """
-        if told.limb != self._limb and abs(self.push_m) > _SETTLED_M:
+        going = abs(self.push_m) > _SETTLED_M or bool(self._push.under_way[0])
+        if told.limb != self._limb and going:
             return  # first the other limb goes back
         if told.limb != self._limb:
             self._share = 0.0
@@ -143,6 +92,7 @@ class Pressing:
         """The limb is limp: nothing of a push is left."""
         self.push_m, self._share, self._trim = 0.0, 0.0, None
         self._limb, self._told_ns = -1, None
+        self._push.under_way[0] = 0
 
     def step(
         self,
@@ -208,17 +158,22 @@ class Pressing:
         short = float((self._there - self._here) @ self._along)
         return short if math.isfinite(short) else 0.0
 
-    def pressed(self, applied: FloatArray) -> FloatArray:
-        """Return the pose with the push, inside the envelope.
+    def pressed(self, applied: FloatArray, period: float) -> FloatArray:
+        """Return the pose with the push, inside the envelope and the rate limits.
+
+        A push that the limb cannot follow is taken back to what it can.
 
         Args:
             applied: (S, 3) pose that is applied without it [rad, rad, m].
+            period: since the last pose was asked for [s].
         """
-        if abs(self.push_m) <= _SETTLED_M:
+        push = self._push
+        if abs(self.push_m) <= _SETTLED_M and not push.under_way[0]:
             return applied
-        push, self._pressed[:] = self._push, applied
-        if push_limb(push, self._limb, self.push_m, self._along, self._pressed):
-            return applied
+        self._pressed[:] = applied
+        self.push_m = push_limb(
+            push, self._limb, self.push_m, self._along, period, self._pressed
+        )
         return self._pressed
 
     def warm_up(self, coordinates: FloatArray) -> None:
@@ -229,4 +184,4 @@ class Pressing:
         """
         other = Pressing(self._model)
         other._limb, other.push_m = 0, 1e-3
-        other.pressed(coordinates)
+        other.pressed(coordinates, 1e-3)

@@ -67,7 +67,7 @@ def test_a_soft_limb_pushes_as_hard_as_the_hand(
         plant.push(LIMB, np.zeros(3), -pushed * AXIS)
         pose = plant.coordinates
         pressing.step(now_ns, 1e-3, PATIENCE_NS, felt(pushed), POSE, pose)
-        plant.step(Applied(pressing.pressed(POSE), Actuation.STIFF))
+        plant.step(Applied(pressing.pressed(POSE, 1e-3), Actuation.STIFF))
     assert pushed == pytest.approx(newton, rel=0.03)
 
 
@@ -77,7 +77,7 @@ def test_what_is_not_felt_is_not_chased() -> None:
     run(pressing, 0, 400, None)
     run(pressing, 0, 400, felt(0.0))
     assert pressing.push_m == 0.0
-    assert pressing.pressed(POSE) is POSE
+    assert pressing.pressed(POSE, 1e-3) is POSE
 
 
 def test_a_limb_that_stops_short_of_its_posture_goes_on_to_it_and_no_further() -> None:
@@ -85,7 +85,7 @@ def test_a_limb_that_stops_short_of_its_posture_goes_on_to_it_and_no_further() -
     pressing, now_ns, short = Pressing(MODEL), 0, np.array([0.0, 0.0, -0.002])
     for _ in range(4000):
         pressing.tell(now_ns, told(2.0))
-        pose = pressing.pressed(POSE).copy()
+        pose = pressing.pressed(POSE, 1e-3).copy()
         pose[ROWS] += short
         pressing.step(now_ns, 1e-3, PATIENCE_NS, felt(0.0), POSE, pose)
         now_ns += PERIOD_NS
@@ -105,7 +105,7 @@ def test_the_push_is_bounded_in_size_and_speed() -> None:
         pushes.append(pressing.push_m)
     assert pushes[-1] == pytest.approx(0.06)
     assert np.diff(pushes).max() <= 0.02e-3 * (1.0 + 1e-9)
-    bend = np.hypot(*pressing.pressed(POSE)[:, :2].T)
+    bend = np.hypot(*pressing.pressed(POSE, 1e-3)[:, :2].T)
     assert (bend <= MODEL.bend_limit + 1e-9).all()
 
 
@@ -126,10 +126,10 @@ def test_another_limb_waits_until_the_first_is_back() -> None:
     for _ in range(500):
         pressing.tell(now_ns, told(2.0))
         now_ns = run(pressing, now_ns, 1, felt(0.5))
-    before = pressing.pressed(POSE)[:2].copy()
+    before = pressing.pressed(POSE, 1e-3)[:2].copy()
     other = SignalTold(0, 4, 1, SignalField.FORCE, force=(1.0, 0.0, 0.0))
     pressing.tell(now_ns, other)
-    np.testing.assert_array_equal(pressing.pressed(POSE)[:2], before)
+    np.testing.assert_array_equal(pressing.pressed(POSE, 1e-3)[:2], before)
 
 
 @pytest.mark.parametrize("wild", [np.nan, np.inf])
@@ -137,7 +137,7 @@ def test_a_wild_measurement_pushes_nobody(wild: float) -> None:
     pressing = Pressing(MODEL)
     pressing.tell(0, told(2.0))
     run(pressing, 0, 100, felt(wild))
-    assert np.isfinite(pressing.pressed(POSE)).all()
+    assert np.isfinite(pressing.pressed(POSE, 1e-3)).all()
     assert abs(pressing.push_m) <= 0.03
 
 
@@ -147,4 +147,4 @@ def test_limpness_forgets_the_push() -> None:
     run(pressing, 0, 400, felt(0.5))
     assert pressing.push_m > 0.0
     pressing.forget()
-    assert pressing.pressed(POSE) is POSE
+    assert pressing.pressed(POSE, 1e-3) is POSE
