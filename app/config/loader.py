@@ -55,6 +55,11 @@ def find_asset(folder: str, name: str) -> Path:
             if own.is_file():
                 return own
             raise ConfigError(f"No file {own}. Check the path.")
+    except PermissionError as error:
+        raise ConfigError(
+            f"File {name} cannot be read: {error.strerror}. Make it, and the folders "
+            "above it, readable for you."
+        ) from error
     except (OSError, RuntimeError) as error:
         raise ConfigError(f"{name!r} is no path of a file: {error}.") from error
     shipped = Path(str(resources.files("assets").joinpath(folder, f"{name}.toml")))

@@ -68,6 +68,7 @@ class LogFile:
         self._attachments = dict(attachments)
         self._overwrite = overwrite
         self._part_bytes = part_bytes
+        self._failure = ""  # why it was closed, where the disk did it
         self._begin()
 
     @property
@@ -133,7 +134,8 @@ class LogFile:
             LogError: the recording is closed, or the disk refused it.
         """
         if self._file.closed:
-            raise LogError(f"Recording {self.path} is closed; nothing more is kept.")
+            why = self._failure or f"Recording {self.path} is closed."
+            raise LogError(f"{why} Nothing more is kept.")
         if self._full:
             self.close()
             self.part += 1
@@ -230,7 +232,8 @@ class LogFile:
         # Closing tries to write the rest, which the disk has just refused.
         with contextlib.suppress(OSError):
             self._file.close()
-        return LogError(
+        self._failure = (
             f"Recording {self.path} failed: {error.strerror}. What was flushed before "
             "can be read; free disk space or record elsewhere."
         )
+        return LogError(self._failure)

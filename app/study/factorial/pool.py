@@ -170,6 +170,8 @@ def _take(
         return 1
     worker.job = worker.folder = None
     if kind == "disk":
+        if "again" not in words:
+            words += " Call the study again: what was finished is kept, it goes on."
         raise LogError(words)
     if kind == "failed":
         tell(Note("failed", job.name, job.title, words))

@@ -1,5 +1,7 @@
 """What `Recorder` writes, as mcap's own reader and protobuf decoder see it."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +218,20 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_clear_error() -> None:
     with pytest.raises(LogError, match="No space left on device"):
         Recorder(Path("/dev/full"), {}, overwrite=True)
+
+
+def test_after_a_full_disk_every_error_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    recorder = Recorder(tmp_path / "run.mcap", {})
+    monkeypatch.setattr(recorder._log._writer, "flush", refuse)
+    with pytest.raises(LogError, match="No space left on device"):
+        recorder.flush()
+    with pytest.raises(LogError, match="No space left on device"):
+        recorder.write_event(samples.EVENT)
 
 
 def test_writing_after_the_end_is_refused(tmp_path: Path) -> None:
