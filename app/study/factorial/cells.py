@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import product
 from typing import Any
 
 from app.config.link import LinkParameters
@@ -93,47 +94,46 @@ def plan_trials(plan: StudyPlan) -> tuple[TrialSpec, ...]:
         ConfigError: a robot, link, task, variant, operator or mismatch is wrong; says
             which.
     """
-    specs = [spec for root in plan.roots for spec in _of_seed(plan, root)]
+    levels = [
+        (choice.robot or plan.robot, choice.name, *level)
+        for choice in plan.tasks
+        for level in _levels(choice, choice.robot or plan.robot)
+    ]
+    links = [(item.title, item.build()) for item in plan.links]
+    mismatches = [(item.label, item.build()) for item in plan.mismatches]
+    strategies = [
+        (item, item.teleop.model_copy(update={"strategy": item.name}))
+        for item in plan.strategies
+    ]
+    specs = []
+    for root, level, mismatch, link, (strategy, teleop) in product(
+        plan.roots, levels, mismatches, links, strategies
+    ):
+        robot, file, task, variant, operator = level
+        if strategy.name == "supervised" and not goals_can(
+            _placed(file, robot, variant)
+        ):
+            continue
+        cell = Cell(strategy.title, link[0], task, variant, operator, mismatch[0])
+        specs.append(
+            named(
+                TrialSpec(
+                    "",
+                    cell,
+                    robot,
+                    link[1],
+                    teleop,
+                    strategy.deadband,
+                    file,
+                    mismatch[1],
+                    root,
+                    plan.environment.stiffness_spread,
+                    plan.longest_s,
+                    plan.recordings,
+                )
+            )
+        )
     return tuple(specs)
-
-
-def _of_seed(plan: StudyPlan, root: int) -> Iterator[TrialSpec]:
-    for choice in plan.tasks:
-        robot = choice.robot or plan.robot
-        for task, variant, operator in _levels(choice, robot):
-            able = goals_can(_placed(choice.name, robot, variant))
-            for mismatch in plan.mismatches:
-                for link in plan.links:
-                    for strategy in plan.strategies:
-                        if strategy.name == "supervised" and not able:
-                            continue
-                        cell = Cell(
-                            strategy.title,
-                            link.title,
-                            task,
-                            variant,
-                            operator,
-                            mismatch.label,
-                        )
-                        teleop = strategy.teleop.model_copy(
-                            update={"strategy": strategy.name}
-                        )
-                        yield named(
-                            TrialSpec(
-                                "",
-                                cell,
-                                robot,
-                                link.build(),
-                                teleop,
-                                strategy.deadband,
-                                choice.name,
-                                mismatch.build(),
-                                root,
-                                plan.environment.stiffness_spread,
-                                plan.longest_s,
-                                plan.recordings,
-                            )
-                        )
 
 
 def _levels(choice: TaskChoice, robot: str) -> Iterator[tuple[str, str, str]]:
@@ -153,19 +153,29 @@ def _placed(task: str, robot: str, variant: str) -> PlacedTask:
 
 
 @lru_cache(maxsize=256)
-def _files(task: str, robot: str) -> dict[str, Any]:
+def _files(task: str, robot: str) -> dict[str, str]:
+    """What the files of a task say, as JSON by key."""
     parameters = load_task(task)
     scene = None if parameters.scene is None else load_scene(parameters.scene)
     return {
-        "task": parameters.model_dump(mode="json"),
-        "robot": load_robot(robot).model_dump(mode="json"),
-        "scene": None if scene is None else scene.model_dump(mode="json"),
+        "task": _json(parameters.model_dump(mode="json")),
+        "robot": _json(load_robot(robot).model_dump(mode="json")),
+        "scene": _json(None if scene is None else scene.model_dump(mode="json")),
     }
+
+
+@lru_cache(maxsize=1)
+def _version() -> str:
+    return version("limblink")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def named(spec: TrialSpec) -> TrialSpec:
     """Give a trial its name, from all that decides its outcome."""
-    whole = _files(spec.task, spec.robot) | {
+    own = {
         "cell": spec.cell.__dict__,
         "link": spec.link.model_dump(mode="json"),
         "teleop": spec.teleop.model_dump(mode="json"),
@@ -174,9 +184,12 @@ def named(spec: TrialSpec) -> TrialSpec:
         "seed": spec.seed,
         "stiffness_spread": spec.stiffness_spread,
         "longest_s": spec.longest_s,
-        "version": version("limblink"),
+        "version": _version(),
     }
-    text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+    parts = _files(spec.task, spec.robot) | {
+        key: _json(value) for key, value in own.items()
+    }
+    text = "{" + ",".join(f'"{key}":{parts[key]}' for key in sorted(parts)) + "}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     cell = spec.cell
     words = [cell.task, cell.variant, cell.link, cell.strategy, cell.operator]
