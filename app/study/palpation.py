@@ -64,9 +64,9 @@ class Press:
         injected_mj: most that the hand ever got beyond what it had put in [mJ].
         displayed: force over depth of the hand in the wall, then [N/m]; the tip's
             round end, not its centre, touches.
-        learned: force over depth of the law that is rendered at the end, at 2 N
-            [N/m]; NaN where none is.
-        exponent: of the law that the robot reported last.
+        learned: force over depth of the law that is rendered then, at 2 N [N/m]; NaN
+            where none is.
+        exponent: of that law.
         step_n: greatest change of the hand's force in a millisecond [N].
         lost: share of the second press in which the tip did not touch.
         time_s: when the person had finished [s]; NaN where not in time.
@@ -172,6 +172,7 @@ class _Judge:
         self.told: list[SurfaceStatus] = []
         self.told_after_s = float("nan")
         self.unexplained = False
+        self.law: tuple[float, float] | None = None  # rendered in the last press
         self._met_ns: int | None = None
         self._last = np.zeros(3)
 
@@ -185,6 +186,11 @@ class _Judge:
         self._last = felt.copy()
         place = state.target_position[limb]
         press = -1 if hand.pressing is None else hand.pressing
+        if press >= 0:
+            self.law = None
+            if state.surface_known[limb]:
+                exponent = float(trial.health.report_exponent[limb])
+                self.law = float(state.surface_stiffness[limb]), exponent
         self.rows.append(
             (
                 trial.now_ns,
@@ -375,11 +381,10 @@ def _sum_up(
             displayed = float(shown[:, 2].mean()) / depth
         lost = float((second[:, 3] < _CONTACT_N).mean())
         second_peak_n = float(rows[rows[:, 0] >= second[0, 0], 3].max())
-    state = trial.state
     learned = exponent = unknown
-    if state.surface_known[limb]:
-        exponent = float(trial.health.report_exponent[limb])
-        learned = _at_force(float(state.surface_stiffness[limb]), exponent)
+    if judge.law is not None and len(second):
+        exponent = judge.law[1]
+        learned = _at_force(*judge.law)
     events = trial.summary.as_dict(trial.statistics, "")["events"]
     return Press(
         strategy=strategy,
@@ -390,7 +395,7 @@ def _sum_up(
         robot_n=robot_n,
         peak_n=float(rows[:, 3].max()),
         second_peak_n=second_peak_n,
-        injected_mj=1e3 * float(state.injected_energy[limb]),
+        injected_mj=1e3 * float(trial.state.injected_energy[limb]),
         displayed=displayed,
         learned=learned,
         exponent=exponent,
