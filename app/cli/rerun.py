@@ -1,5 +1,6 @@
 """A recorded operator, driven again."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -262,13 +263,20 @@ def _hash_words(altered: tuple[str, ...] | None) -> list[str]:
     return [f"{words}was written: {topics}."]
 
 
+def _finite(figures: dict[str, float]) -> dict[str, float | None]:
+    """Figures as JSON can tell them: null where there is none."""
+    return {
+        name: value if math.isfinite(value) else None for name, value in figures.items()
+    }
+
+
 def _as_dict(result: "Rerun") -> dict[str, Any]:
     found = result.comparison
     told: dict[str, Any] = {
         "recording": str(result.session.recording.path),
         "clock": "virtual" if result.session.virtual else "live",
         "operator_reacts": False,
-        "recorded": result.recorded.figures,
+        "recorded": _finite(result.recorded.figures),
     }
     if found is not None:
         told |= {
@@ -282,5 +290,5 @@ def _as_dict(result: "Rerun") -> dict[str, Any]:
             "digest": found.digest,
         }
     if result.changed is not None:
-        told["changed"] = result.changed.figures
+        told["changed"] = _finite(result.changed.figures)
     return told

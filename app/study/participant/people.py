@@ -48,7 +48,7 @@ def add_people(page: Page, store: Store, baseline: str) -> list[Path]:
     page.heading("People")
     people = {item["participant"] for item in told}
     page.text(
-        f"{len(people)} people answered the NASA-TLX form (raw: the mean of six scales "
+        f"The NASA-TLX form was answered by {len(people)} (raw: the mean of six scales "
         "of 0 to 100; more is worse). Seeds stand for people here: 100 times the "
         "participant's number, and how often the same was done before."
     )
@@ -108,7 +108,7 @@ def _compared(page: Page, raw: dict[str, dict[int, float]], baseline: str) -> No
                 name,
                 _shown(bootstrap_interval(ways, seed=_SEED)),
                 f"{p:.2g}",
-                f"{-paired_delta(ways):.2g}",
+                f"{0.0 - paired_delta(ways):.2g}",
                 str(ways.size),
             )
             for (name, ways, _), p in zip(
