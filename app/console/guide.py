@@ -41,6 +41,8 @@ class TaskGuide:
             longest_s: time from when the limb is taken in hand [s].
         """
         self.letter = letter
+        self.interrupted = False
+        """Set by whoever ends the whole study while the trial runs."""
         self._task = task
         self._longest_s = longest_s
         self._live = LiveStand(task, longest_s)

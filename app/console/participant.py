@@ -171,6 +171,7 @@ class _Leader:
             guide = TaskGuide(_placed(spec), turn.letter, self._plan.longest_s)
             self.cover.tell("The system starts.")
             self._drive(spec, turn, folder / RECORDING, guide, self.cover.hide)
+            self.interrupted |= guide.interrupted
             self.cover.tell("The trial is put away.")
             if turn.practice:
                 return not self.interrupted

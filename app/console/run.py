@@ -126,11 +126,15 @@ def run_console(
     window.activateWindow()
     window.viewport.setFocus()
     window.start()
-    before = {
+
+    def end(*_: object) -> None:
+        if guide is not None:
+            guide.interrupted = True
         # not at once: the signal may come in the middle of a frame
-        number: signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
+        QTimer.singleShot(0, window.close)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, end) for number in numbers}
     video = None
     if session.video and supervisor is not None and session.log is not None:
         video = ConsoleVideo(window, session.log)

@@ -188,6 +188,21 @@ def test_a_window_closed_too_early_asks_what_shall_count(person, plan, tmp_path)
     ]
 
 
+def test_a_signal_in_mid_trial_ends_all_without_a_question(person, plan, tmp_path):
+    drive = person.drive
+
+    def interrupted(spec, turn, log: Path, guide, seen) -> None:
+        person.ends = [False]
+        drive(spec, turn, log, guide, seen)
+        guide.interrupted = not turn.practice
+
+    with Store(tmp_path / "out") as store:
+        assert lead_participant(plan, 1, store, interrupted) is Led.STOPPED
+        assert not store.finished
+    assert len(person.drives) == 2
+    assert AgainDialog.__name__ not in person.asked
+
+
 def test_who_does_not_agree_leaves_nothing(person, plan, tmp_path):
     person.wishes["ConsentDialog"] = lambda dialog: person.qtbot.keyClick(
         dialog, Qt.Key.Key_Escape
