@@ -188,10 +188,11 @@ class Trial:
         self._goal_revision = 0
         self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
         self._blocks = SessionBlocks(Path(self._folder.name), model, create=True)
-        self._loop = ControlLoop(model, self._blocks, setup.teleop)
+        self.loop = ControlLoop(model, self._blocks, setup.teleop)
+        """The station's 1 kHz loop."""
         self.health = self._blocks.health.local
-        self.state = self._loop.state
-        self.statistics = self._loop.statistics
+        self.state = self.loop.state
+        self.statistics = self.loop.statistics
         self._rows: list[np.ndarray[Any, np.dtype[np.int64]]] = []
         self.ticks = 0
 
@@ -279,9 +280,9 @@ class Trial:
         """Advance by one tick of 1 ms."""
         now_ns = self._clock.wait_until(START_NS + (self.ticks + 1) * PERIOD_NS)
         self._operate(now_ns)
-        self._loop.step_at(now_ns, now_ns)
+        self.loop.step_at(now_ns, now_ns)
         if self._recorder is not None:
-            self._rows.append(self._loop.state_words.copy())
+            self._rows.append(self.loop.state_words.copy())
         self._tell(self._watch.step(self.state))
         if self.ticks % _LINK_PERIOD == 0:
             self._exchange(now_ns)
