@@ -179,7 +179,8 @@ def test_process_carries_both_ways_and_obeys(running):
     assert (last.preset, last.cut, last.mtu_bytes) == ("acoustic-m64", True, 8)
     assert station.send(b"\x20 lost")
     statuses(control, lambda s: s.totals.get("down.cut", 0) > 0)
-    assert robot.receive() == []
+    # what was sent twice, because it was slow to come, may come twice
+    assert b"\x20 lost" not in {payload for _, payload in robot.receive()}
     with pytest.raises(LinkError, match="in use"):
         run_emulator(*addresses, load_link("ideal"), 1, lambda: True)
 
