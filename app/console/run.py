@@ -30,10 +30,12 @@ def make_application() -> QApplication:
     """Return the application, dressed; makes it where there is none."""
     present = QApplication.instance()
     app = present if isinstance(present, QApplication) else QApplication(sys.argv[:1])
-    app.setApplicationName("limblink")
-    app.setStyle("Fusion")
-    app.setFont(font(base_pixel_size()))
-    app.setStyleSheet(style_sheet(base_pixel_size()))
+    sheet = style_sheet(base_pixel_size())
+    if app.styleSheet() != sheet:  # to dress it again takes all its windows' time
+        app.setApplicationName("limblink")
+        app.setStyle("Fusion")
+        app.setFont(font(base_pixel_size()))
+        app.setStyleSheet(sheet)
     return app
 
 
