@@ -206,7 +206,8 @@ class PressingHand:
     def _give_up(self, now_ns: int, felt: float) -> None:
         text = (
             f"{1e3 * _TOO_DEEP:.0f} mm past the surface {felt:.2f} N are felt, not "
-            f"{self._force:g} N: given up. A strategy that shows force is needed."
+            f"{self._force:g} N: given up. Press again once the robot has told of the "
+            "surface, or choose a strategy that shows force."
         )
         self._say(now_ns, Severity.WARNING, text)
         self._leave(now_ns, self._pads[self._number])

@@ -187,9 +187,8 @@ class Bridge:
         still = state == RobotState.ESTOP or (
             state == RobotState.HOLD and not self.safety.homing
         )
-        applied = self.followed.pressing.pressed(
-            self._approach.applied, elapsed_ns / NS_PER_S
-        )
+        period = 0.0 if still else elapsed_ns / NS_PER_S
+        applied = self.followed.pressing.pressed(self._approach.applied, period)
         return Applied(applied, self.safety.actuation, still)
 
     def warm_up(self, coordinates: FloatArray) -> None:

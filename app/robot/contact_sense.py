@@ -46,6 +46,7 @@ class _SenseData(NamedTuple):
     has_sensor: IntArray
     """(L,) 1 where a tip has a force sensor."""
     pose: FloatArray
+    """(S, 3), and the next three: see `ContactSense`."""
     raw: FloatArray
     force: FloatArray
     valid: IntArray

@@ -6,6 +6,7 @@ Live, a process calls it on the monotonic clock; a study calls the same on a vir
 one, a whole trial from one seed.
 """
 
+import math
 import secrets
 
 import numpy as np
@@ -174,8 +175,7 @@ class RobotCore:
             return -1
         closure = self.bridge.followed.closure
         around.grip(closure)
-        told = any(one == one for one in closure.tolist())  # else NaN
-        return around.held_limbs if told else -1
+        return -1 if all(map(math.isnan, closure.tolist())) else around.held_limbs
 
     @property
     def true_pose(self) -> FloatArray:

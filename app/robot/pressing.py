@@ -165,7 +165,7 @@ class Pressing:
 
         Args:
             applied: (S, 3) pose that is applied without it [rad, rad, m].
-            period: since the last pose was asked for [s].
+            period: since the last pose was asked for [s]; 0 = the limb must not move.
         """
         push = self._push
         if abs(self.push_m) <= _SETTLED_M and not push.under_way[0]:

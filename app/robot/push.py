@@ -37,15 +37,16 @@ class PushData(NamedTuple):
     applied: FloatArray
     """(n, 3) posture applied last [rad, rad, m]."""
     tried: FloatArray
-    """(n, 3)."""
+    """(n, 3) posture that is looked at [rad, rad, m]."""
     step: FloatArray
-    """(n, 3) for a metre of the tip."""
+    """(n, 3) shift of the posture for a metre of the tip [rad/m, rad/m, 1]."""
     poses: FloatArray
-    """(n+1, 4, 4)."""
+    """(n+1, 4, 4) along the limb [m]."""
     told: FloatArray
     """(3,) tip without the push, hull frame [m]."""
     here: FloatArray
-    """(3,) tip of a posture, then its way in the limb's base frame [m]."""
+    """(3,) tip of a posture, hull frame [m]; before that the push's direction, unit, in
+    the limb's base frame."""
 
 
 def allocate_push(model: RobotModel) -> PushData:
@@ -82,13 +83,13 @@ def push_limb(
         limb: index of the limb; another only where `under_way` is 0.
         size: of the push [m].
         along: (3,) unit, hull frame.
-        period: since the last call [s].
+        period: since the last call [s]; 0 = it must not move.
         coordinates_out: (S, 3) pose without the push [rad, rad, m]; the limb's rows
             become what is to be applied.
 
     Returns:
-        The push that was made [m], at most `size`; 0, with the pose as it was, where
-        something is not finite.
+        The push that was made [m], at most `size`; 0 where there is none such, and
+        with the pose as it was where that is not finite.
     """
     model = data.model
     first = model.limb_segment_start[limb]
@@ -98,27 +99,24 @@ def push_limb(
     turn_to_base(model, limb, along, data.here)
     fault = tip_shift(model, limb, own, data.here, data.data, data.step[:count])
     tip_position(model, limb, own, data.poses, data.told)
-    if (
-        fault != 0
-        or not abs(size + data.told[0] + data.told[1] + data.told[2]) < np.inf
-    ):
+    if not abs(data.told[0] + data.told[1] + data.told[2]) < np.inf:
         data.under_way[0] = 0
         return 0.0
+    if fault != 0 or not abs(size) < np.inf:
+        size = 0.0
     if data.under_way[0] == 0:
         data.under_way[0] = 1
         for k in range(count):
             for j in range(3):
                 applied[k, j] = own[k, j]
     for _ in range(_TRIES):
-        if size <= 0.0:
-            break
-        step = min(_STEP_M, 0.5 * size)
+        step = min(_STEP_M, 0.5 * max(size, 0.0))
         short = _reach(data, limb, size - step, along, own)
         way = _reach(data, limb, size, along, own)
-        if way - short >= _LEAST_GAIN * step and way >= _LEAST_GAIN * size:
+        moves = way - short >= _LEAST_GAIN * step and way >= _LEAST_GAIN * size
+        if moves or size <= 0.0:
             break
         size = size * _LESS if size > _NEAR else 0.0
-    _reach(data, limb, size, along, own)
     _follow(model, first, period, tried, applied)
     hold_chambers(model, limb, applied)
     left = 0.0

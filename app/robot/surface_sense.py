@@ -45,7 +45,9 @@ class _TipData(NamedTuple):
     """Low passes and estimate of one limb's tip."""
 
     begins_n: float
+    """Force from which a contact begins [N]."""
     ends_n: float
+    """Force below which it ends [N]."""
     state: IntArray
     """(4,) 1 where it ever felt something, where its free place is known, where it
     touches; measurements in a row that say otherwise."""
@@ -70,12 +72,19 @@ class _SenseData(NamedTuple):
     gates: SurfaceEstimatorModel
     tips: tuple[_TipData, ...]
     period: float
+    """Between measurements [s]."""
     share: float
+    """Of what is new in the low passes of a contact."""
     free_share: float
+    """The same of the place in open water."""
     now: IntArray
+    """(1,) robot time [ns]."""
     place: FloatArray
+    """(3,) of a tip, hull frame [m]."""
     nowhere: FloatArray
+    """(3,) zeros: the scene tells no normal."""
     poses: FloatArray
+    """(n+1, 4, 4) along a limb [m]; scratch."""
 
 
 @kernel

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from app.config.teleop import TeleopParameters
-from app.errors import LogError
 from app.study.factorial.plan import HarnessName, StudyPlan
+from app.study.factorial.store import write_whole
 from app.study.harness.critical import measure_critical
 from app.study.harness.probe import measure_probes
 from app.study.teleop_facts import FACT_SOURCES
@@ -75,11 +75,7 @@ class HarnessJob:
             found = _MEASURES[self.part](parameters)
         whole = {"name": self.name, "part": self.part, "label": self.label}
         text = json.dumps(whole | {"finding": found}, sort_keys=True, allow_nan=False)
-        path = folder / "result.json"
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise LogError(f"{path}: cannot be written: {error.strerror}.") from error
+        write_whole(folder / "result.json", text.encode())
 
 
 def harness_jobs(plan: StudyPlan) -> Iterator[HarnessJob]:

@@ -8,6 +8,8 @@ import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -19,6 +21,7 @@ __all__ = [
     "drawn_svg",
     "legend_above",
     "new_figure",
+    "plot_intervals",
     "strategy_styles",
 ]
 
@@ -122,6 +125,21 @@ def legend_above(figure: "Figure", *axes: "Axes") -> None:
     figure.legend(
         list(named.values()), list(named), loc="outside upper left", ncols=columns
     )
+
+
+def plot_intervals(
+    axis: "Axes", points: Sequence[tuple[float, ...]], **look: Any
+) -> None:
+    """Draw medians with their intervals.
+
+    Args:
+        axis: of a panel.
+        points: x, median, lower and upper end of each; an end may be NaN.
+        look: as matplotlib's errorbar takes it.
+    """
+    x, middle, low, high = np.array(points).T
+    spread = np.abs(np.nan_to_num(np.stack([middle - low, high - middle])))
+    axis.errorbar(x, middle, yerr=spread, **look)
 
 
 def drawn_svg(draw: "Callable[[], Figure | None]") -> str | None:

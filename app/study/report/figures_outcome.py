@@ -9,7 +9,7 @@ import numpy as np
 from app.study.analysis.compare import Comparison
 from app.study.analysis.statistics import bootstrap_interval
 from app.study.factorial.plan import StrategyChoice
-from app.study.report.canvas import INK, legend_above, new_figure
+from app.study.report.canvas import INK, legend_above, new_figure, plot_intervals
 from app.study.report.data import StudyData, condition_title
 
 if TYPE_CHECKING:
@@ -159,10 +159,8 @@ def _draw_group(axis: "Axes", data: StudyData, group: tuple[str, ...]) -> None:
                 points.append((x, *bootstrap_interval(kept, "median", seed=seed)))
         if not points:
             continue
-        x, middle, low, high = np.array(points).T
-        spread = np.abs(np.nan_to_num(np.stack([middle - low, high - middle])))
-        axis.errorbar(
-            x, middle, yerr=spread, color=style.color, marker=style.marker,
+        plot_intervals(
+            axis, points, color=style.color, marker=style.marker,
             linestyle=style.dash, label=strategy,
         )  # fmt: skip
     axis.set_xlim(first - 0.15 * span, last + 0.15 * span)
@@ -310,10 +308,8 @@ def draw_packets(data: StudyData) -> "Figure | None":
                     found = bootstrap_interval(kept, "median", seed=len(points))
                     points.append((choice.deadband, *found))
             if points:
-                x, middle, low, high = np.array(points).T
-                spread = np.abs(np.nan_to_num(np.stack([middle - low, high - middle])))
-                axis.errorbar(
-                    x, middle, yerr=spread, color=style.color, marker=style.marker,
+                plot_intervals(
+                    axis, points, color=style.color, marker=style.marker,
                     label=choices[0].name,
                 )  # fmt: skip
         axis.set_title(link)

@@ -10,7 +10,7 @@ from app.study.age import age_pieces, age_quantile
 from app.study.analysis.statistics import bootstrap_interval
 from app.study.analysis.table import Row
 from app.study.metrics.path import path_profile
-from app.study.report.canvas import INK, PALE, legend_above, new_figure
+from app.study.report.canvas import INK, PALE, legend_above, new_figure, plot_intervals
 from app.study.report.data import StudyData, condition_title
 from models.numerics import FloatArray
 
@@ -52,10 +52,8 @@ def draw_speed_accuracy(data: StudyData) -> "Figure | None":
                     found = bootstrap_interval(np.array(times), "median", seed=k)
                     points.append((index, *found))
             if points:
-                x, middle, low, high = np.array(points).T
-                spread = np.abs(np.nan_to_num(np.stack([middle - low, high - middle])))
-                axis.errorbar(
-                    x, middle, yerr=spread, marker=style.marker, color=style.color,
+                plot_intervals(
+                    axis, points, marker=style.marker, color=style.color,
                     linestyle=style.dash, label=strategy,
                 )  # fmt: skip
         axis.set_title(link)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.errors import LogError
 from app.study.fact import Fact
+from app.study.factorial.store import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,11 +75,7 @@ class TargetJob:
         found = find(self.target).measure(self.seed)
         whole = {"name": self.name, "target": self.target, "seed": self.seed}
         text = json.dumps(whole | {"finding": found}, sort_keys=True, allow_nan=False)
-        path = folder / "result.json"
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise LogError(f"{path}: cannot be written: {error.strerror}.") from error
+        write_whole(folder / "result.json", text.encode())
 
 
 def target_jobs(names: Sequence[str], roots: Sequence[int]) -> list[TargetJob]:

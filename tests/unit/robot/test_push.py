@@ -83,12 +83,25 @@ def test_a_push_that_ends_leaves_nothing() -> None:
     np.testing.assert_allclose(push.pose, BENT, atol=2e-4)
 
 
-def test_what_is_not_finite_leaves_nothing_behind() -> None:
+def test_a_stop_leaves_the_posture_where_it_is() -> None:
     push = Push()
-    push.step(0.001)
+    for _ in range(5):
+        push.step(0.01)  # asked for at once: the rate limits are behind it
+    stopped = BENT.copy()
+    push_limb(push.data, LIMB, 0.01, AXIS, 0.0, stopped)
+    np.testing.assert_array_equal(stopped, push.pose)
+
+
+def test_what_is_not_finite_is_no_push_and_no_jump() -> None:
+    push = Push()
+    for size in np.linspace(0.0, 0.01, 500):
+        push.step(float(size))
+    for _ in range(800):
+        push.step(np.inf)
+        assert push.made == 0.0
+    np.testing.assert_allclose(push.pose, BENT, atol=2e-4)
     wild = np.full_like(BENT, np.nan)
     assert push_limb(push.data, LIMB, 0.001, AXIS, PERIOD_S, wild) == 0.0
-    assert push_limb(push.data, LIMB, np.inf, AXIS, PERIOD_S, BENT.copy()) == 0.0
     push.pose = BENT.copy()
     for _ in range(50):
         push.step(0.001)
