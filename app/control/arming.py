@@ -44,6 +44,7 @@ ARM_REFUSAL_TEXT = {
 DISARMED = 0  # of StationMode
 ARMED = 1
 _ESTOP = 2
+_UNKNOWN = -1
 _ACTIVE = 1  # of RobotState
 _HOLD = 2
 _ROBOT_ESTOP = 5
@@ -186,8 +187,11 @@ def handle_requests(
 
 @inner_kernel
 def follow_robot(health: LinkHealth, data: TickData) -> None:
-    """Disarm when the robot let go of this epoch by itself, or had ended it before."""
-    if data.mode[0] != ARMED:
+    """Disarm when the robot let go of this epoch by itself, or had ended it before.
+
+    Between a robot's hello and its first telemetry nothing is known of either.
+    """
+    if data.mode[0] != ARMED or health.robot_state[0] == _UNKNOWN:
         return
     follows = health.robot_state[0] == _ACTIVE or health.robot_state[0] == _HOLD
     if health.robot_epoch[0] == data.epoch[0] and follows:

@@ -250,7 +250,7 @@ def stepped_clock(trial: Trial, hours: float) -> Row:
             _let_go(trial, start_ns)
             or trial.when(start_ns, "Commands are back") is not None
         ),
-        safe_limit_s + 1.0,
+        safe_limit_s + 5.0,
     )
     hold_s = _since(start_ns, trial.when(start_ns, "holding this pose"))
     back_s = _since(start_ns, trial.when(start_ns, "Commands are back"))
@@ -260,8 +260,9 @@ def stepped_clock(trial: Trial, hours: float) -> Row:
         held_ns = start_ns + round(hold_s * NS_PER_S) + 2 * NS_PER_MS
         end_ns = None if back_s is None else start_ns + round(back_s * NS_PER_S)
         moved = 1e3 * trial.tip_change(trial.seen(held_ns, end_ns).stiff)
-    note = "" if back_s is None else f"goes on by itself after {back_s:.2f} s"
+    note = f"{trial.standing}: {trial.last_words()}"
     if back_s is not None:
+        note = f"goes on by itself after {back_s:.2f} s"
         safe_s = safe_limit_s = None
     lost = tuple(_lost(trial))
     word = "ahead" if hours > 0.0 else "back"

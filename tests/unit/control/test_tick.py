@@ -252,6 +252,17 @@ def test_a_holding_robot_does_not(bench: Bench) -> None:
     assert bench.state.mode[0] == StationMode.ARMED
 
 
+def test_a_robot_whose_state_is_not_known_yet_does_not(bench: Bench) -> None:
+    bench.arm()
+    bench.run(10)
+    bench.obeys = False
+    health = bench.blocks.health.local
+    health.robot_state[0], health.robot_epoch[0] = -1, 0  # as after its hello
+    bench.blocks.health.publish()
+    bench.run(2)
+    assert bench.state.mode[0] == StationMode.ARMED
+
+
 def test_letting_go_of_a_far_target_leaves_nothing_to_pull(bench: Bench) -> None:
     bench.arm()
     bench.drive(rate=(1.0, 0.0, 0.0))  # straight out, beyond reach
