@@ -35,6 +35,9 @@ __all__ = [
 ]
 
 
+_NEVER_NS = 1 << 62
+
+
 class Channel:
     """Both ways of a link. Times given must not go back."""
 
@@ -70,6 +73,7 @@ class Channel:
         self._out_until_ns = start_ns  # on demand
         self._parted = False
         self._change_ns: int | None = None
+        self._next_ns = start_ns  # until then nothing happens by itself
         self._watch(start_ns)
 
     # -- settings ------------------------------------------------------------------
@@ -155,10 +159,13 @@ class Channel:
         older = self._queues[direction].put(payload, record)
         if older is not None:
             self._end(older, Fate.SUPERSEDED)
+        self._next_ns = now_ns
         self._run(now_ns)
 
     def advance(self, now_ns: int) -> list[Delivery]:
         """Return what has arrived by now, in order of arrival."""
+        if now_ns < self._next_ns:
+            return []
         self._run(now_ns)
         deliveries: list[Delivery] = []
         while self._flying and self._flying[0][0] <= now_ns:
@@ -201,11 +208,16 @@ class Channel:
 
     def _run(self, now_ns: int) -> None:
         """Let all that is due by now happen, in order of time."""
+        if now_ns < self._next_ns:
+            return
         while self._change_ns is not None and self._change_ns <= now_ns:
             change_ns = self._change_ns
             self._serve(change_ns)
             self._watch(change_ns)
         self._serve(now_ns)
+        due_ns = self.next_due_ns()
+        times = [time for time in (due_ns, self._change_ns) if time is not None]
+        self._next_ns = min(times, default=_NEVER_NS)
 
     def _watch(self, now_ns: int) -> None:
         """Part or mend the link as it ought to be now; note when that changes next."""
@@ -220,6 +232,7 @@ class Channel:
         if parted and not self._parted:
             self._part(now_ns)
         self._parted = parted
+        self._next_ns = now_ns
 
     def _part(self, now_ns: int) -> None:
         """Lose all that is on its way; what has arrived by now is safe."""

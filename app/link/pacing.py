@@ -113,8 +113,8 @@ class Pacer:
         self._mean_at_ns = 0
         self._sends: deque[int] = deque(maxlen=4096)
         self._in_flight: deque[int] = deque(maxlen=4096)
-        self._backoff = self._first_backoff()
         self._wish_hz = 0.0
+        self._back_off(self._first_backoff())
 
     def wish(self, limb_hz: float) -> None:
         """Let frames of one limb go more often than the budget's greatest rate.
@@ -124,12 +124,10 @@ class Pacer:
         Args:
             limb_hz: what a strategy wishes for, up to 1000 [1/s]; 0 = nothing.
         """
-        self._wish_hz = min(limb_hz, _FASTEST_HZ)
-
-    @property
-    def limb_hz(self) -> float:
-        """Greatest rate of frames of one limb [1/s]."""
-        return max(self.budget.limb_hz, self._wish_hz)
+        wish_hz = min(limb_hz, _FASTEST_HZ)
+        if wish_hz != self._wish_hz:
+            self._wish_hz = wish_hz
+            self._back_off(self._backoff)
 
     def configure(self, budget: PaceBudget) -> None:
         """Take up another budget; what was measured on the old link is forgotten."""
@@ -142,7 +140,7 @@ class Pacer:
 
     def rebase(self) -> None:
         """Forget round trips and backoff: the link's delay is known to have changed."""
-        self._backoff = self._first_backoff()
+        self._back_off(self._first_backoff())
         self._changed_ns = None
         self._in_flight.clear()
         self._recent.clear()
@@ -162,7 +160,7 @@ class Pacer:
         if not self._least or not self._in_flight:
             return True  # nothing is known of answers, or all were answered
         base_ns = self._least[0][1]
-        hz = self._backoff * self.limb_hz * self.streams
+        hz = self._backoff * self._limb_hz * self.streams
         room = _IN_FLIGHT_SHARE * hz * base_ns / NS_PER_S + _IN_FLIGHT_MORE
         if len(self._in_flight) < room:
             return True
@@ -172,18 +170,22 @@ class Pacer:
     def _is_certain(self) -> bool:
         return self.budget.certain and self.budget.bandwidth_bps is not None
 
-    def _cap_ns(self) -> float:
+    def _back_off(self, backoff: float) -> None:
+        """Take up a factor on the rate, and what follows for each limb."""
+        self._backoff = backoff
+        self._limb_hz = max(self.budget.limb_hz, self._wish_hz)
         # The backoff bears on the cap too: a bit rate that is known may be wrong.
-        return NS_PER_S / (self.limb_hz * self._backoff)
-
-    def _slack_ns(self) -> float:
-        """How early a frame may be, for a sender that is polled; see `_SLACK_NS`."""
-        return min(0.5 * _SLACK_NS, 0.1 * self._cap_ns())
+        self._cap_ns = NS_PER_S / (self._limb_hz * backoff)
+        # how early a frame may be, for a sender that is polled; see `_SLACK_NS`
+        self._early_ns = min(0.5 * _SLACK_NS, 0.1 * self._cap_ns)
 
     def due(self, now_ns: int) -> bool:
         """Return whether any limb may be told again by its own greatest rate."""
-        latest_ns = now_ns + self._slack_ns() - self._cap_ns()
-        return any(sent is None or sent <= latest_ns for sent in self._limb_sent_ns)
+        latest_ns = now_ns + self._early_ns - self._cap_ns
+        for sent_ns in self._limb_sent_ns:  # noqa: SIM110  a millisecond's own loop
+            if sent_ns is None or sent_ns <= latest_ns:
+                return True
+        return False
 
     def _first_backoff(self) -> float:
         return _START if self.budget.bandwidth_bps is None else 1.0
@@ -219,13 +221,12 @@ class Pacer:
         """
         if not self.ready(now_ns):
             return -1
-        cap_ns = self._cap_ns()
         best, best_score = -1, (False, 0.0)
         for limb, sent_ns in enumerate(self._limb_sent_ns):
             if sent_ns is None:
                 return limb
             age_ns = now_ns - sent_ns
-            if age_ns + self._slack_ns() < cap_ns:
+            if age_ns + self._early_ns < self._cap_ns:
                 continue
             score = (
                 not (settled and settled[limb]),
@@ -255,7 +256,7 @@ class Pacer:
         for limb in limbs:
             last_ns = self._limb_sent_ns[limb]
             if last_ns is not None:
-                gap_ns = max(now_ns - last_ns, round(NS_PER_S / self.limb_hz))
+                gap_ns = max(now_ns - last_ns, round(NS_PER_S / self._limb_hz))
                 self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
             self._limb_sent_ns[limb] = now_ns
 
@@ -302,5 +303,5 @@ class Pacer:
         self._mean_at_ns = now_ns
 
     def _change(self, now_ns: int, backoff: float) -> None:
-        self._backoff = backoff
+        self._back_off(backoff)
         self._changed_ns = now_ns

@@ -167,15 +167,16 @@ class Bridge:
                 "Check the shape sensors.",
             )
         self._pose_known = finite and not unsafe
-        if self.safety.state != RobotState.ACTIVE:
+        state = self.safety.state
+        if state is not RobotState.ACTIVE:
             self.followed.stand_still(
-                self.safety.state, disarmed=self.safety.disarmed, failed=bool(unsafe)
+                state, disarmed=self.safety.disarmed, failed=bool(unsafe)
             )
-        if self.safety.actuation != Actuation.STIFF:
+        if self.safety.actuation is not Actuation.STIFF:
             # follow the limb, so that engaging starts where it is
             self._approach.follow(measured)
             self.followed.pressing.forget()
-        elif self.safety.state == RobotState.ACTIVE:
+        elif state is RobotState.ACTIVE:
             period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
             self.followed.step(now_ns, period, patience_ns, measured, contact)
             self._approach.advance(now_ns, period)
@@ -183,9 +184,8 @@ class Bridge:
             self._approach.go_home(elapsed_ns / NS_PER_S)
         if news := self._rejections.news(now_ns):
             self._say(now_ns, Severity.WARNING, news)
-        state = self.safety.state
-        still = state == RobotState.ESTOP or (
-            state == RobotState.HOLD and not self.safety.homing
+        still = state is RobotState.ESTOP or (
+            state is RobotState.HOLD and not self.safety.homing
         )
         period = 0.0 if still else elapsed_ns / NS_PER_S
         applied = self.followed.pressing.pressed(self._approach.applied, period)
@@ -207,6 +207,11 @@ class Bridge:
         )
         self._events = []
         return events
+
+    def is_silent(self, now_ns: int) -> bool:
+        """Whether `telemetry` would return nothing now, whatever it were given."""
+        tells = self.followed.half.tells
+        return self._reporter.waits(now_ns, self.safety.state, signal=tells)
 
     def telemetry(
         self,

@@ -6,7 +6,6 @@ Live, a process calls it on the monotonic clock; a study calls the same on a vir
 one, a whole trial from one seed.
 """
 
-import math
 import secrets
 
 import numpy as np
@@ -147,7 +146,7 @@ class RobotCore:
         self.applied = self.bridge.step(
             now_ns, measured, unsafe=self.body.unsafe, contact=contact
         )
-        held = self._tell_grippers()
+        self._tell_grippers()
         stopped = self.state == RobotState.ESTOP
         if self._stopped and not stopped:
             self.body.clear_faults()
@@ -157,6 +156,8 @@ class RobotCore:
         frozen = self.body.step(self.applied)
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
+        if self.bridge.is_silent(now_ns):
+            return []
         return self.bridge.telemetry(
             now_ns,
             measured,
@@ -165,17 +166,17 @@ class RobotCore:
             contact=self._surfaces.contact(),
             felt=contact,
             sight=self._sight,
-            held=held,
+            held=self._held(),
         )
 
-    def _tell_grippers(self) -> int:
-        """Pass on the grips; which limbs hold something, -1 before any was told."""
-        around = self._around
-        if around is None:
-            return -1
-        closure = self.bridge.followed.closure
-        around.grip(closure)
-        return -1 if all(map(math.isnan, closure.tolist())) else around.held_limbs
+    def _tell_grippers(self) -> None:
+        if self._around is not None:
+            self._around.grip(self.bridge.followed.closure)
+
+    def _held(self) -> int:
+        """Bit k is set where limb k holds something; -1 before any grip was told."""
+        told = not np.isnan(self.bridge.followed.closure).all()
+        return self._around.held_limbs if self._around is not None and told else -1
 
     @property
     def true_pose(self) -> FloatArray:

@@ -16,12 +16,13 @@ class Rejections:
     def __init__(self) -> None:
         self.count: Counter[Rejection] = Counter()
         """By reason."""
-        self._reported: Counter[Rejection] = Counter()
+        self._new: Counter[Rejection] = Counter()
         self._due_ns = 0
 
     def note(self, reason: Rejection) -> None:
         """Count a frame."""
         self.count[reason] += 1
+        self._new[reason] += 1
 
     def news(self, now_ns: int) -> str:
         """Return what is new as a sentence; empty where nothing is, or too soon.
@@ -29,10 +30,9 @@ class Rejections:
         Args:
             now_ns: robot time [ns].
         """
-        if now_ns < self._due_ns or self.count == self._reported:
+        if not self._new or now_ns < self._due_ns:
             return ""
-        new = self.count - self._reported
+        new, self._new = self._new, Counter()
         self._due_ns = now_ns + _REPORT_EVERY_NS
-        self._reported = self.count.copy()
         listed = ", ".join(f"{count} {reason.value}" for reason, count in new.items())
         return f"Setpoint frames dropped: {listed}."

@@ -120,6 +120,21 @@ class Reporter:
             self._pacer.configure(told if uplink_bps > 0.0 else self._budget)
             self._codec.grade = telemetry_grade(self._codec, self._pacer.budget)
 
+    def waits(self, now_ns: int, state: RobotState, *, signal: bool) -> bool:
+        """Whether `report` would return nothing now, whatever it were told.
+
+        Args:
+            now_ns: robot time [ns].
+            state: what the robot does.
+            signal: a strategy's slave half tells something.
+        """
+        self._pacer.wish(_SIGNAL_HZ if signal else 0.0)
+        if state != self._told_state:
+            return False
+        if not self._pacer.ready(now_ns):
+            return True
+        return not self._greeting and not self._pacer.due(now_ns)
+
     def report(
         self,
         now_ns: int,
@@ -163,10 +178,9 @@ class Reporter:
         Returns:
             None or one frame of at most the link's MTU.
         """
-        self._pacer.wish(0.0 if signal is None else _SIGNAL_HZ)
-        changed = state != self._told_state
-        if not changed and not self._pacer.ready(now_ns):
+        if self.waits(now_ns, state, signal=signal is not None):
             return []
+        changed = state != self._told_state
         urgent = changed and self._hellos > 0
         if self._greeting and not urgent and self._hello_due(now_ns):
             return [self._hello(now_ns)]

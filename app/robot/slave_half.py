@@ -277,9 +277,14 @@ class SlaveHalf:
         self._told = status == 0
         return self._posture if status == 0 else None
 
+    @property
+    def tells(self) -> bool:
+        """Whether the station is to be told something."""
+        return self.limb >= 0 and self._told
+
     def signal(self) -> SignalTold | None:
         """Return what the station is to be told; None where nothing is."""
-        if self.limb < 0 or not self._told:
+        if not self.tells:
             return None
         sent = self._sent
         strategy = int(sent.strategy[0])
