@@ -92,14 +92,13 @@ class _CalledFromPython(CPUDispatcher):  # type: ignore[misc]
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it; a named tuple is bound at its first use."""
-        return super().__call__(
-            *[
-                bound(item)
-                if isinstance(item, tuple) and hasattr(item, "_fields")
-                else item
-                for item in arguments
-            ]
-        )
+        return super().__call__(*map(_bound_if_named, arguments))
+
+
+def _bound_if_named(item: Any) -> Any:
+    if isinstance(item, tuple) and hasattr(item, "_fields"):
+        return bound(item)
+    return item
 
 
 def kernel_part(function: _Function) -> _Function:

@@ -192,7 +192,7 @@ class CompactProfile:
                 "CRC-8 is wrong: the frame is damaged, or of another robot number, "
                 "robot file, version, session or time."
             )
-        if buffer[0] != Kind.COMPACT_MODE.value or mode > max(StationMode):
+        if buffer[0] != Kind.COMPACT_MODE.value or mode >= len(StationMode):
             raise FrameError(f"Frame key {buffer[0]:#04x}, mode {mode}: not known.")
         announced = mode == StationMode.ARMED
         sequence = sender.counters.mode_sequence(
@@ -252,7 +252,7 @@ class CompactProfile:
         code, epoch = reader.take(_TELEMETRY_SEQUENCE_BITS), reader.take(3)
         echo, received_code = reader.take(_SEQUENCE_BITS), reader.take(3)
         state = buffer[0] >> 3 & 0x07
-        if state > max(RobotState):
+        if state >= len(RobotState):
             raise FrameError(f"Robot state {state} is not known.")
         rows = self._take_rows(
             reader.take(COMPACT_TELEMETRY_BITS),

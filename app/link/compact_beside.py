@@ -211,7 +211,7 @@ class CompactBeside:
         code, epoch = reader.take(_TELEMETRY_SEQUENCE_BITS), reader.take(3)
         echo, received_code = reader.take(_SEQUENCE_BITS), reader.take(3)
         state, status = reader.take(3), reader.take(STATUS_BITS)
-        if limb >= self._schema.limbs or state > max(RobotState):
+        if limb >= self._schema.limbs or state >= len(RobotState):
             raise FrameError(f"Status of limb {limb}, robot state {state}: not known.")
         received = self._counters.received(received_code, 3, time_ns)
         return TelemetryFrame(

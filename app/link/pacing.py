@@ -182,7 +182,7 @@ class Pacer:
     def due(self, now_ns: int) -> bool:
         """Return whether any limb may be told again by its own greatest rate."""
         latest_ns = now_ns + self._early_ns - self._cap_ns
-        for sent_ns in self._limb_sent_ns:  # noqa: SIM110  a millisecond's own loop
+        for sent_ns in self._limb_sent_ns:
             if sent_ns is None or sent_ns <= latest_ns:
                 return True
         return False

@@ -365,7 +365,7 @@ class PackedSetpoints:
         self._seal.check(buffer, b"", stranger=stranger)
         if session != self._seal.session and not stranger:
             raise FrameError(f"Frame is of session {session:#010x}, not of this one.")
-        if mode > max(StationMode):
+        if mode >= len(StationMode):
             raise FrameError(f"Mode {mode} is not known.")
         reader.finish()
         announced = mode == StationMode.ARMED

@@ -206,7 +206,7 @@ class PackedTelemetry:
         self._seal.check(buffer, coarse_time(time_ns))
         code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
         state, heard = reader.take(3), reader.take(1)
-        if state > max(RobotState):
+        if state >= len(RobotState):
             raise FrameError(f"Robot state {state} is not known.")
         echo, echo_time = reader.take(_SEQUENCE_BITS), reader.take(SETPOINT_STAMP.bits)
         hold, received = reader.take(16), reader.take(_SEQUENCE_BITS)

@@ -91,8 +91,8 @@ class InputBlock(NamedTuple):
 
     def put(self, sample: OperatorInput) -> None:
         """Copy a sample into these arrays."""
-        for name in self._fields:
-            getattr(self, name)[...] = getattr(sample, name)
+        for name, array in zip(self._fields, self, strict=True):
+            array[...] = getattr(sample, name)
 
     def sample(self) -> OperatorInput:
         """Undo `put`."""

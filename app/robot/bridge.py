@@ -16,6 +16,8 @@ import math
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
+
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import RobotParameters
 from app.config.teleop import TeleopParameters
@@ -158,7 +160,7 @@ class Bridge:
         elapsed_ns = min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
         self._last_step_ns = now_ns
         self.safety.step(now_ns)
-        finite = math.isfinite(measured.sum())
+        finite = math.isfinite(np.vdot(measured, measured))
         if self._pose_known and not finite:
             self._say(
                 now_ns,

@@ -132,7 +132,7 @@ class Followed:
         """
         applied = self._approach.applied
         self._measured[:] = measured
-        if not math.isfinite(measured.sum()):
+        if not math.isfinite(np.vdot(measured, measured)):
             unknown = ~np.isfinite(measured)
             self._measured[unknown] = applied[unknown]
         self.pressing.step(now_ns, period, patience_ns, contact, applied, measured)
@@ -258,7 +258,7 @@ class Followed:
     ) -> SignalTold | None:
         """Return the signal of a frame, where its limb is all fresh."""
         signal = frame.signal
-        if signal is None or signal.strategy > max(Strategy):
+        if signal is None or signal.strategy >= len(Strategy):
             return None
         return signal if set(self._segments(signal.limb)) <= set(segments) else None
 

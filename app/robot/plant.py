@@ -295,17 +295,16 @@ class Plant:
         Returns:
             (S, 3) pose [rad, rad, m] and (T,) tensions [N], with noise.
         """
-        pose = self._data.coordinates.copy()
-        tension = self._data.tension.copy()
-        if self._noise > 0.0:
-            row = self._measured % _NOISE_ROWS
-            if row == 0:
-                self._draw_noise()
-            self._measured += 1
-            pose += self._pose_noise[row]
-            tension += self._tension_noise[row]
-            # a load cell reads no push of a tendon; a chamber does push
-            np.maximum(tension, self._nominal.tendon_tension_least, out=tension)
+        if not self._noise > 0.0:
+            return self._data.coordinates.copy(), self._data.tension.copy()
+        row = self._measured % _NOISE_ROWS
+        if row == 0:
+            self._draw_noise()
+        self._measured += 1
+        pose = self._data.coordinates + self._pose_noise[row]
+        tension = self._data.tension + self._tension_noise[row]
+        # a load cell reads no push of a tendon; a chamber does push
+        np.maximum(tension, self._nominal.tendon_tension_least, out=tension)
         return pose, tension
 
     def _draw_noise(self) -> None:

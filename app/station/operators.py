@@ -145,7 +145,7 @@ class OperatorWorker:
             self._say(Event(now_ns, Severity.WARNING, "operator", str(error)))
             return
         state = self._blocks.state.local
-        if state.active_source[0] == Source.GAMEPAD:
+        if int(state.active_source[0]) == Source.GAMEPAD:
             gamepad.show_force(now_ns, math.hypot(*state.force_hand.tolist()))
         else:
             gamepad.show_force(now_ns, 0.0)

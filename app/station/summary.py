@@ -4,6 +4,7 @@ Pure: fed with times and values, used by the live station and by virtual-time tr
 """
 
 import bisect
+from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,18 @@ def tips_in_hull(model: RobotModel, coordinates: FloatArray) -> FloatArray:
     return tips
 
 
+class _Wanted(NamedTuple):
+    """Where the tips were to be."""
+
+    time_ns: int
+    limb: int
+    """That was driven; -1 for none."""
+    targets: FloatArray
+    """(L, 3) [m]."""
+    commands: FloatArray
+    """(L, 3) [m]."""
+
+
 class _Counted(NamedTuple):
     """Delivered and lost packets of one direction, and their bits."""
 
@@ -59,14 +72,8 @@ class DriveSummary:
         self._model = model
         self._start_ns = start_ns
         self._last_ns = start_ns
-        limbs = model.tip_speed_limit.size
-        self._state_ns = 0
-        self._times = np.zeros(_HISTORY, dtype=np.int64)
-        self._targets = np.zeros((_HISTORY, limbs, 3))
-        self._commands = np.zeros((_HISTORY, limbs, 3))
-        self._limbs = np.zeros(_HISTORY, dtype=np.int64)
-        self._active = np.zeros(_HISTORY, dtype=bool)
-        self._filled = 0
+        self._state_ns: int | None = None
+        self._history: deque[_Wanted] = deque(maxlen=_HISTORY)
         self._errors: list[float] = []
         self._tracking: list[float] = []
         self._ages: list[float] = []
@@ -82,18 +89,20 @@ class DriveSummary:
     def add_state(self, state: StationState) -> None:
         """Remember target and command, every 2 ms at most."""
         now_ns = int(state.time_ns[0])
-        if self._filled and now_ns - self._state_ns < _HISTORY_STEP_NS:
+        last_ns = self._state_ns
+        if last_ns is not None and now_ns - last_ns < _HISTORY_STEP_NS:
             return
         self._state_ns = now_ns
-        slot = self._filled % _HISTORY
-        self._times[slot] = now_ns
-        self._targets[slot] = state.target_position
-        self._commands[slot] = state.tip_commanded
-        self._limbs[slot] = state.selected_limb[0]
-        self._active[slot] = state.mode[0] == StationMode.ARMED and (
-            state.active_source[0] >= 0
+        armed = int(state.mode[0]) == StationMode.ARMED
+        driven = armed and state.active_source[0] >= 0
+        self._history.append(
+            _Wanted(
+                now_ns,
+                int(state.selected_limb[0]) if driven else -1,
+                state.target_position.copy(),
+                state.tip_commanded.copy(),
+            )
         )
-        self._filled += 1
         self._last_ns = max(self._last_ns, now_ns)
 
     def add_telemetry(
@@ -115,18 +124,15 @@ class DriveSummary:
         """
         self._delays.append((received_ns - generated_ns) / NS_PER_MS)
         now = self._at(generated_ns)
-        if now is None or not self._active[now]:
+        if now is None or now.limb < 0 or limb not in {WHOLE_ROBOT, now.limb}:
             return
-        if limb not in {WHOLE_ROBOT, self._limbs[now]}:
-            return
-        limb = int(self._limbs[now])
+        limb = now.limb
         tip = tips_in_hull(self._model, coordinates)[limb]
-        self._errors.append(float(np.linalg.norm(tip - self._targets[now, limb])))
+        self._errors.append(float(np.linalg.norm(tip - now.targets[limb])))
         then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))
-        if then is not None and self._active[then]:
-            self._tracking.append(
-                float(np.linalg.norm(tip - self._commands[then, limb]))
-            )
+        if then is not None and then.limb >= 0:
+            away = tip - then.commands[limb]
+            self._tracking.append(float(np.linalg.norm(away)))
 
     def add_sent(self, size_bytes: int) -> None:
         """Count a frame handed to the link."""
@@ -222,14 +228,12 @@ class DriveSummary:
             "log": log,
         }
 
-    def _at(self, time_ns: int) -> int | None:
-        """Slot of the newest remembered state not after a time."""
-        kept = range(max(0, self._filled - _HISTORY), self._filled)
-        times = self._times
+    def _at(self, time_ns: int) -> _Wanted | None:
+        """Return the newest remembered state not after a time."""
         position = bisect.bisect_right(
-            kept, time_ns, key=lambda number: times[number % _HISTORY]
+            self._history, time_ns, key=lambda wanted: wanted.time_ns
         )
-        return kept[position - 1] % _HISTORY if position else None
+        return self._history[position - 1] if position else None
 
 
 def _round(value: Any) -> float:

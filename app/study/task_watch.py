@@ -15,6 +15,7 @@ from app.study.task_goals import TaskGoals
 from app.study.task_run import TaskRun
 from app.study.task_truth import Truth, Verdict
 from app.study.trial import Trial
+from models.bound import bind, bound
 from models.numerics import FloatArray
 
 __all__ = ["TaskWatch", "path_started_ns"]
@@ -57,6 +58,10 @@ class TaskWatch:
         start, stop = model.limb_segment_start[limb : limb + 2]
         self._rows = slice(int(start), int(stop))
         self._poses = np.zeros((int(stop - start) + 1, 4, 4))
+        self._model, pose = bound(model), trial.true_pose[self._rows]
+        self._locate = bind(
+            tip_position, self._model, limb, pose, self._poses, np.zeros(3)
+        )
         self._tip: FloatArray | None = None
         self.truth = self._truth()
         """What was true at the robot in the last tick."""
@@ -91,9 +96,8 @@ class TaskWatch:
         )
 
     def _true_tip(self) -> FloatArray:
-        trial, limb = self._trial, self._task.limb
-        tip: FloatArray = np.zeros(3)
-        tip_position(trial.model, limb, trial.true_pose[self._rows], self._poses, tip)
+        pose, tip = self._trial.true_pose[self._rows], np.zeros(3)
+        self._locate(self._model, self._task.limb, pose, self._poses, tip)
         return tip
 
     def _answer(self) -> int | None:

@@ -158,7 +158,7 @@ class HandInbox:
             int(state.time_ns[0]),
             int(state.tick[0]),
             self._shown,
-            int(state.active_source[0] == Source.HAPTIC),
+            int(int(state.active_source[0]) == Source.HAPTIC),
             self.local,
         )
         return told

@@ -176,9 +176,8 @@ class TraceLog:
         row[_SPANS["surface_point"]] = state.surface_point[limb]
         row[_SPANS["surface_normal"]] = state.surface_normal[limb]
         given = trial.exchange.goals.newest is not None  # nobody's hand drives then
-        row[_SPANS["driving"]] = state.mode[0] == StationMode.ARMED and (
-            state.active_source[0] >= 0 or given
-        )
+        armed = int(state.mode[0]) == StationMode.ARMED
+        row[_SPANS["driving"]] = armed and (state.active_source[0] >= 0 or given)
         row[_SPANS["held"]] = truth.held
 
     def close(self) -> TrialTrace:
