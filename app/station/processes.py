@@ -25,6 +25,8 @@ from app.station.stop import StopFlag
 __all__ = ["Supervisor"]
 
 _TERMINATE_S = 3.0
+_CLOSE_S = 60.0  # a slow disk may be behind with the recording
+_TOLD_AFTER_S = 2.0
 
 
 class Supervisor:
@@ -117,6 +119,7 @@ class Supervisor:
         if self._stopping:
             return
         self._stopping = True
+        self._let_station_close()
         self._end(["station"])
         self._end([name for name in self._children if name != "station"])
 
@@ -129,6 +132,18 @@ class Supervisor:
         )
         child.start()
         self._children[name] = child
+
+    def _let_station_close(self) -> None:
+        """Ask the station to end, and wait until its recording is whole."""
+        station = self._children.get("station")
+        if station is None:
+            return
+        station.terminate()
+        station.join(_TOLD_AFTER_S)
+        if station.is_alive():
+            told = "Waiting for the station to close its recording, a minute at most."
+            sys.stderr.write(f"{told}\n")
+            station.join(_CLOSE_S - _TOLD_AFTER_S)
 
     def _end(self, names: list[str]) -> None:
         children = [self._children[name] for name in names if name in self._children]

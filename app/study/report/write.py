@@ -59,8 +59,8 @@ def write_report(
         )
     written = []
     if data.table.rows:
-        _verdicts(page, data)
         _failures(page, data)
+        _verdicts(page, data)
         _results(page, data)
         _links(page, data)
         for name, text in (
@@ -100,10 +100,13 @@ def _between(interval: Interval) -> str:
 def _verdicts(page: Page, data: StudyData) -> None:
     info = data.info
     page.heading("Verdict")
+    if not data.comparisons:
+        page.text(f"There are no trials to be compared with {data.plan.reference}.")
+        return
     told = [item for item in data.comparisons if item.verdict(info) != "not told apart"]
     for item in told:
         page.text(_sentence(item, data), "verdict")
-    if data.comparisons and not told:
+    if not told:
         page.text(
             f"By {info.title}, no strategy is told apart from {data.plan.reference} at "
             f"the 5 % level with {len(data.plan.roots)} seeds, after Holm's correction "
