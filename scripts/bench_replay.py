@@ -99,14 +99,14 @@ def _percentiles(times_ns: list[int]) -> list[float]:
 def _measure(path: Path) -> dict[str, Any]:
     """Open, seek and scrub in this process."""
     from app.config.robot import build_robot_model, load_robot
-    from app.console.readings import tips_in_hull
     from app.console.replay import ReplayWindow
     from app.console.replay_source import ReplaySource
     from app.console.run import make_application
+    from models.tip import limb_tips
 
     application = make_application()
     model = build_robot_model(load_robot("ursula"))
-    tips_in_hull(model, model.rest_coordinates)  # loads the kernel
+    limb_tips(model, model.rest_coordinates)  # loads the kernel
     before_mb = _memory_mb()
     began_ns, cost = _CLOCK.now_ns(), time.thread_time_ns()
     source = ReplaySource(path)

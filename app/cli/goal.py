@@ -155,19 +155,14 @@ def _tip_mm(blocks: "SessionBlocks", model: "RobotModel", limb: int) -> list[flo
     Raises:
         ProcessError: it has not told it yet.
     """
-    import numpy as np
-
     from app.errors import ProcessError
-    from app.robot.tip import tip_position
+    from models.tip import limb_tip
 
     blocks.health.refresh()
     health = blocks.health.local
     if not health.confirmed_generated_ns[limb]:
         raise ProcessError("--by: the robot has not told its pose yet. Wait for it.")
-    start, stop = model.limb_segment_start[limb : limb + 2]
-    rows = np.ascontiguousarray(health.confirmed_coordinates[start:stop])
-    tip = np.zeros(3)
-    tip_position(model, limb, rows, np.zeros((stop - start + 1, 4, 4)), tip)
+    tip = limb_tip(model, limb, health.confirmed_coordinates)
     return [1e3 * value for value in tip.tolist()]
 
 

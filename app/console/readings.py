@@ -20,38 +20,15 @@ from app.messages import (
     StationState,
     unpack_event,
 )
-from models.limb import limb_poses
 from models.numerics import FloatArray
 from models.robot import RobotModel
+from models.tip import limb_tips
 
-__all__ = ["StationReadings", "tip_in_hull", "tips_in_hull"]
+__all__ = ["StationReadings"]
 
 _STATION_SILENCE_NS = 500 * NS_PER_MS
 _LINK_SILENCE_NS = 2 * NS_PER_S
 _EVENTS_BEFORE = 100  # shown of what happened before the window came up
-
-
-def tips_in_hull(model: RobotModel, coordinates: FloatArray) -> FloatArray:
-    """Tips of all limbs for the robot's coordinates.
-
-    Args:
-        model: the robot.
-        coordinates: (S, 3) segment coordinates [rad, rad, m].
-
-    Returns:
-        (L, 3) positions in the hull frame [m].
-    """
-    limbs = range(model.tip_speed_limit.size)
-    return np.stack([tip_in_hull(model, limb, coordinates) for limb in limbs])
-
-
-def tip_in_hull(model: RobotModel, limb: int, coordinates: FloatArray) -> FloatArray:
-    """Tip of one limb for the robot's (S, 3) coordinates; (3,), hull frame [m]."""
-    start, stop = model.limb_segment_start[limb : limb + 2]
-    poses = np.empty((int(stop - start) + 1, 4, 4))
-    limb_poses(model, limb, coordinates[start:stop], poses)
-    base = model.pose_base_to_hull[limb]
-    return np.asarray(base[:3, :3] @ poses[-1, :3, 3] + base[:3, 3])
 
 
 class StationReadings:
@@ -150,7 +127,7 @@ class StationReadings:
         confirmed = self.health.confirmed_coordinates
         if not np.array_equal(confirmed, self._confirmed_of):
             self._confirmed_of = confirmed.copy()
-            self.tip_confirmed = tips_in_hull(self._model, confirmed)
+            self.tip_confirmed = limb_tips(self._model, confirmed)
         if self._speed_from is None:
             self._speed_from = (time_ns, self.state.tip_model.copy())
             return

@@ -7,10 +7,10 @@ import numpy as np
 
 from app.clock import NS_PER_S
 from app.console.plots import History
-from app.console.readings import tip_in_hull
 from app.session.overview import OVERVIEW_STEP_NS, Overview
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
+from models.tip import limb_tip
 
 __all__ = ["LinkReplay", "TipReplay"]
 
@@ -131,6 +131,6 @@ class TipReplay(_Replay):
         rows = np.unique(told[told >= 0])
         for row in rows[~self._known[rows, limb]].tolist():
             pose = coordinates[row].reshape(-1, 3).astype(float)
-            self._tips[row, limb] = tip_in_hull(self._model, limb, pose)
+            self._tips[row, limb] = limb_tip(self._model, limb, pose)
             self._known[row, limb] = True
         return np.asarray(self._tips[told, limb])

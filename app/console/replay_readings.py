@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_S
-from app.console.readings import StationReadings, tips_in_hull
+from app.console.readings import StationReadings
 from app.control.blocks import SessionBlocks
 from app.messages import Event, Source
 from app.session import Player
 from models.robot import RobotModel
+from models.tip import limb_tips
 
 __all__ = ["ReplayReadings"]
 
@@ -73,7 +74,7 @@ class ReplayReadings(StationReadings):
         confirmed = self.health.confirmed_coordinates
         if not np.array_equal(confirmed, self._confirmed_of):
             self._confirmed_of = confirmed.copy()
-            self.tip_confirmed = tips_in_hull(self._model, confirmed)
+            self.tip_confirmed = limb_tips(self._model, confirmed)
         before = self.player.at("/state", self.now_ns - _SPEED_OVER_NS)
         time_ns = int(self.state.time_ns[0])
         self.tip_speed = np.zeros_like(self.tip_speed)

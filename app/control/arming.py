@@ -6,10 +6,11 @@ limb after a first round trip, no stop latched at either end, and a released dea
 
 import numpy as np
 
-from app.control.tick_data import TickData, tip_in_hull
+from app.control.tick_data import TickData
 from app.messages import InputBlock, LinkHealth
 from models.numerics import inner_kernel, kernel
 from models.robot import RobotModel
+from models.tip import tip_in_hull
 
 __all__ = [
     "ARMED",

@@ -9,7 +9,6 @@ it is. The offset moves the picture and the tips, never the command.
 import math
 
 from app.control.local_data import LocalData
-from app.control.tick_data import tip_in_hull
 from app.messages import LinkHealth, StationState
 from models.environment import LocalSurface, surface_force
 from models.environment_table import surface_of
@@ -17,6 +16,7 @@ from models.mismatch import MismatchData, observe_mismatch, tube_radius
 from models.numerics import FloatArray, called_kernel, kernel, kernel_part
 from models.robot import RobotModel
 from models.state_history import clear_history, correct_state, push_state
+from models.tip import tip_in_hull
 from models.winch import winch_lengths
 from models.workspace import RodWork
 

@@ -38,7 +38,7 @@ from app.control.local_model import (
     touch_surfaces,
     wind_winches,
 )
-from app.control.tick_data import TickData, tip_in_hull
+from app.control.tick_data import TickData
 from app.messages import InputBlock, LinkHealth, StationState, TeleopWish
 from app.teleop.gains import Gains
 from app.teleop.predictive import move_target
@@ -46,6 +46,7 @@ from models.inverse import InverseData, inverse_step
 from models.numerics import IntArray, kernel, kernel_part
 from models.robot import RobotData, RobotModel
 from models.rod import RodWork, robot_step
+from models.tip import tip_in_hull
 
 __all__ = ["tick"]
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from app.messages import Source
 from models.inverse import InverseData, allocate_inverse_data
-from models.limb import limb_poses
-from models.numerics import FloatArray, IntArray, kernel
+from models.numerics import FloatArray, IntArray
 from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.rod import RodWork, allocate_rod_work, reset_robot_data
+from models.tip import tip_in_hull
 
-__all__ = ["TickData", "allocate_tick_data", "tip_in_hull"]
+__all__ = ["TickData", "allocate_tick_data"]
 
 
 class TickData(NamedTuple):
@@ -36,25 +36,6 @@ class TickData(NamedTuple):
     reach: IntArray  # (L,)
     target_in_base: FloatArray  # (3,)
     poses: FloatArray  # (longest + 1, 4, 4)
-
-
-@kernel
-def tip_in_hull(
-    model: RobotModel,
-    limb: int,
-    coordinates: FloatArray,
-    poses_out: FloatArray,
-    tip_out: FloatArray,
-) -> None:
-    """Tip of a limb in the hull frame from the robot's (S, 3) coordinates."""
-    start = model.limb_segment_start[limb]
-    stop = model.limb_segment_start[limb + 1]
-    limb_poses(model, limb, coordinates[start:stop], poses_out)
-    base = model.pose_base_to_hull[limb]
-    for i in range(3):
-        tip_out[i] = base[i, 3]
-        for j in range(3):
-            tip_out[i] += base[i, j] * poses_out[stop - start, j, 3]
 
 
 def allocate_tick_data(

@@ -20,7 +20,6 @@ from enum import Enum
 import numpy as np
 
 from app.robot.goal_motion import TipMotion
-from app.robot.tip import point_to_base, tip_position
 from app.teleop.goals import (
     GREATEST_FORCE,
     GREATEST_SPEED,
@@ -33,6 +32,7 @@ from app.teleop.goals import (
 from models.inverse import OUT_OF_REACH, allocate_inverse_data, inverse_step
 from models.numerics import FloatArray
 from models.robot import RobotModel
+from models.tip import point_to_base, tip_position
 
 __all__ = ["GoalRun"]
 

@@ -26,9 +26,9 @@ import numpy as np
 
 from app.link.frame import SignalTold
 from app.robot.push import allocate_push, push_limb
-from app.robot.tip import tip_position
 from models.numerics import FloatArray
 from models.robot import RobotModel
+from models.tip import tip_position
 
 __all__ = ["Pressing"]
 

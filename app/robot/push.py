@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from app.robot.envelope import clamp_to_envelope
-from app.robot.tip import tip_position, turn_to_base
 from models.chamber_limits import hold_chambers
 from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotModel
+from models.tip import tip_position, turn_to_base
 from models.tip_shift import TipShiftData, allocate_tip_shift, tip_shift
 
 __all__ = ["PushData", "allocate_push", "push_limb"]

@@ -19,7 +19,6 @@ import numpy as np
 from app.link.frame import SignalTold
 from app.link.signal_fields import UP_FIELDS
 from app.link.signal_section import near
-from app.robot.tip import point_to_base, tip_position
 from app.teleop.gains import Gains
 from app.teleop.goals import GREATEST_FORCE
 from app.teleop.halves import SlaveCommand, SlaveData, allocate_command, allocate_slave
@@ -28,6 +27,7 @@ from app.teleop.slave import reset_slave, slave_step
 from models.inverse import InverseData, allocate_inverse_data, inverse_step
 from models.numerics import FloatArray, kernel
 from models.robot import RobotModel
+from models.tip import point_to_base, tip_position
 
 __all__ = ["SlaveHalf", "TipData", "follow_hand"]
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.robot.contact_sense import DEAD_ZONE_N
-from app.robot.tip import tip_position
 from app.teleop.contact_codec import write_contact
 from models.environment_report import SurfaceReport, allocate_report
 from models.numerics import FloatArray, IntArray, inner_kernel, kernel
@@ -28,6 +27,7 @@ from models.surface_estimator import (
     build_surface_estimator,
 )
 from models.surface_estimator_report import estimate_surface
+from models.tip import tip_position
 
 __all__ = ["SurfaceSense"]
 

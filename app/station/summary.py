@@ -14,35 +14,15 @@ from app.control.blocks import LoopStatistics, histogram_percentile_us
 from app.link.packets import Direction, Fate, PacketRecord
 from app.link.records import WHOLE_ROBOT
 from app.messages import Event, LinkHealth, StationMode, StationState
-from models.limb import limb_poses
 from models.numerics import FloatArray
 from models.robot import RobotModel
+from models.tip import limb_tip
 
-__all__ = ["DriveSummary", "tips_in_hull"]
+__all__ = ["DriveSummary"]
 
 _HISTORY_STEP_NS = 2 * NS_PER_MS
 _HISTORY = 8192  # 16 s: longer than any preset's delay
 _LOST = (Fate.LOST_BURST, Fate.LOST_RESIDUAL, Fate.CUT)
-
-
-def tips_in_hull(model: RobotModel, coordinates: FloatArray) -> FloatArray:
-    """Tip of every limb in the hull frame.
-
-    Args:
-        model: the robot.
-        coordinates: (S, 3) segment coordinates [rad, rad, m].
-
-    Returns:
-        (L, 3) [m].
-    """
-    limbs = model.tip_speed_limit.size
-    tips = np.empty((limbs, 3))
-    for limb in range(limbs):
-        start, stop = model.limb_segment_start[limb : limb + 2]
-        poses = np.empty((stop - start + 1, 4, 4))
-        limb_poses(model, limb, coordinates[start:stop], poses)
-        tips[limb] = (model.pose_base_to_hull[limb] @ poses[-1])[:3, 3]
-    return tips
 
 
 class _Wanted(NamedTuple):
@@ -127,7 +107,7 @@ class DriveSummary:
         if now is None or now.limb < 0 or limb not in {WHOLE_ROBOT, now.limb}:
             return
         limb = now.limb
-        tip = tips_in_hull(self._model, coordinates)[limb]
+        tip = limb_tip(self._model, limb, coordinates)
         self._errors.append(float(np.linalg.norm(tip - now.targets[limb])))
         then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))
         if then is not None and then.limb >= 0:

@@ -11,9 +11,9 @@ import numpy as np
 from app.clock import NS_PER_MS, NS_PER_S
 from app.link.packets import Direction, Fate
 from app.messages import StationMode
-from app.station.summary import tips_in_hull
 from app.study.trial import Trial
 from models.numerics import FloatArray
+from models.tip import limb_tips
 
 __all__ = ["FIGURES", "RerunTraces", "figures_of"]
 
@@ -90,7 +90,7 @@ class RerunTraces:
         if trial.ticks % _SAMPLE_TICKS:
             return
         self.times.append(trial.ticks * 1e-3)
-        self.tip.append(tips_in_hull(trial.model, trial.true_pose)[limb])
+        self.tip.append(limb_tips(trial.model, trial.true_pose)[limb])
         self.target.append(state.target_position[limb].copy())
         self.command.append(state.tip_commanded[limb].copy())
         self.contact.append(self._peak)

@@ -10,13 +10,13 @@ from app.errors import ConfigError
 from app.operator.performer import Performer
 from app.operator.presser import PressingHand
 from app.operator.tracker import PathHand
-from app.robot.tip import tip_position
 from app.study.task_goals import TaskGoals
 from app.study.task_run import TaskRun
 from app.study.task_truth import Truth, Verdict
 from app.study.trial import Trial
 from models.bound import bind, bound
 from models.numerics import FloatArray
+from models.tip import tip_position
 
 __all__ = ["TaskWatch", "path_started_ns"]
 

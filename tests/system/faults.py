@@ -26,7 +26,6 @@ from app.config.link import LinkParameters, load_link
 from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.control.blocks import SessionBlocks
 from app.control.mailbox import Mailbox, Ring
-from app.control.tick_data import tip_in_hull
 from app.errors import LimblinkError
 from app.link.frame import Codec
 from app.messages import (
@@ -49,6 +48,7 @@ from app.station.service import run_station
 from app.station.session import Session, create_session, find_session
 from app.station.stop import StopFlag
 from models.numerics import FloatArray, IntArray
+from models.tip import limb_tips
 
 CLOCK = MonotonicClock()
 _RING_ROWS = 1 << 15
@@ -449,12 +449,7 @@ class Trial:
 
     def tips(self, pose: FloatArray) -> FloatArray:
         """Tips (L, 3) [m] of a pose."""
-        longest = int(np.diff(self.model.limb_segment_start).max())
-        frames = np.zeros((longest + 1, 4, 4))
-        tips = np.zeros((self.model.tip_speed_limit.size, 3))
-        for limb, tip in enumerate(tips):
-            tip_in_hull(self.model, limb, pose, frames, tip)
-        return tips
+        return limb_tips(self.model, pose)
 
     def tip_change(self, seen: Seen) -> float:
         """Greatest distance of any tip from where it was first [m]."""

@@ -18,11 +18,11 @@ from app.session import open_log
 from app.station.processes import Supervisor
 from app.station.service import Station
 from app.station.session import create_session
-from app.station.summary import tips_in_hull
 from app.study.recorded_session import RecordedSession
 from app.study.station_rerun import OUTPUTS, StationRerun, rerun_station
 from app.study.trial import TrialSetup
 from app.study.trial_run import run_trial
+from models.tip import limb_tips
 from tests.recordings import rewritten
 from tests.system.rig import CLOCK, MODEL, View, alive, wait_for
 
@@ -58,7 +58,7 @@ def _mean_tip(view: View, milliseconds: int) -> np.ndarray:
     until_ns = CLOCK.now_ns() + milliseconds * NS_PER_MS
     tips = []
     while CLOCK.now_ns() < until_ns:
-        tips.append(tips_in_hull(MODEL, view.health.confirmed_coordinates)[0])
+        tips.append(limb_tips(MODEL, view.health.confirmed_coordinates)[0])
         CLOCK.wait_until(CLOCK.now_ns() + 10 * NS_PER_MS)
     return np.mean(tips, axis=0)
 
@@ -95,7 +95,7 @@ def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
             "command and tip of the robot move 30 mm to port",
             lambda: (
                 view.state.tip_commanded[0, 1] > command[1] + 0.03
-                and tips_in_hull(MODEL, view.health.confirmed_coordinates)[0, 1]
+                and limb_tips(MODEL, view.health.confirmed_coordinates)[0, 1]
                 > start[1] + 0.03
             ),
         )

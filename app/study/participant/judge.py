@@ -22,7 +22,6 @@ from app.messages import StationMode
 from app.session import open_log
 from app.session.reader import Recording
 from app.station.service import versions
-from app.station.summary import tips_in_hull
 from app.study.factorial.cells import TrialSpec, round_trip_s
 from app.study.factorial.measure import Outcome, jsonable, measure
 from app.study.factorial.run import RECORDING, RESULT, TRACE, packed
@@ -31,6 +30,7 @@ from app.study.participant.stand import PersonStand
 from app.study.task_truth import Verdict
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
+from models.tip import limb_tips
 
 __all__ = ["judge_recording"]
 
@@ -187,7 +187,7 @@ def _measured(
         if found.shape != pose.shape or not np.isfinite(found[start:stop]).all():
             continue
         pose[start:stop] = found[start:stop]
-        tip = tips_in_hull(model, pose)[limb]
+        tip = limb_tips(model, pose)[limb]
         rows.append((int(message.content.generated_ns), tip))
     if not rows:
         raise LogError(f"{recording.path}: holds no telemetry of the limb: no verdict.")

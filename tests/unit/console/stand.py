@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from app.clock import NS_PER_MS, MonotonicClock
 from app.config.link import link_names, load_link
 from app.config.robot import build_robot_model, load_robot
-from app.console.readings import tips_in_hull
 from app.control.blocks import SessionBlocks
 from app.link.settings import ChannelSettings, LinkOverrides
 from app.messages import (
@@ -28,6 +27,7 @@ from app.messages import (
 )
 from app.scene import OrbitCamera, SceneFrame
 from app.teleop.strategy import Strategy
+from models.tip import limb_tips
 
 if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -54,7 +54,7 @@ class StandStation:
         self.heard = True
         self.pose_age_ms = 40.0
         self.coordinates = MODEL.rest_coordinates.copy()
-        self.targets = tips_in_hull(MODEL, self.coordinates)
+        self.targets = limb_tips(MODEL, self.coordinates)
         self.selected = 0
         self.stalled = False
         self.emulator = True

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.console.drag import TipDrag, nearest_tip
-from app.console.readings import tips_in_hull
 from app.scene import OrbitCamera
+from models.tip import limb_tips
 from tests.unit.console.stand import MODEL
 
 PIXEL = 0.1
-TIPS = tips_in_hull(MODEL, MODEL.rest_coordinates)
+TIPS = limb_tips(MODEL, MODEL.rest_coordinates)
 
 
 def _camera(azimuth: float = 0.0, elevation: float = 0.0) -> OrbitCamera:

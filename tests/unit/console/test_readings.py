@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from app.clock import NS_PER_MS, NS_PER_S
-from app.console.readings import StationReadings, tips_in_hull
+from app.console.readings import StationReadings
 from app.errors import ProcessError
 from app.messages import Severity
+from models.tip import limb_tips
 from tests.unit.console.stand import CLOCK, MODEL, StandStation
 
 EXACT = 1e-12  # [m]; sums of a few products
@@ -21,7 +22,7 @@ def station(tmp_path: Path) -> StandStation:
 
 
 def test_straight_limbs_end_their_length_from_the_base() -> None:
-    tips = tips_in_hull(MODEL, np.zeros_like(MODEL.rest_coordinates))
+    tips = limb_tips(MODEL, np.zeros_like(MODEL.rest_coordinates))
     for limb in range(4):
         base = MODEL.pose_base_to_hull[limb]
         np.testing.assert_allclose(
@@ -86,7 +87,7 @@ def test_age_and_place_of_the_confirmed_pose(station: StandStation) -> None:
     readings.refresh(CLOCK.now_ns())
     assert 700.0 <= readings.confirmed_age_ms(2) < 800.0
     np.testing.assert_allclose(
-        readings.tip_confirmed, tips_in_hull(MODEL, station.coordinates), atol=EXACT
+        readings.tip_confirmed, limb_tips(MODEL, station.coordinates), atol=EXACT
     )
 
 

@@ -33,10 +33,10 @@ from app.robot.bridge import Bridge
 from app.robot.custody import Custody
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Rejection
 from app.robot.safety import Actuation
-from app.robot.tip import tip_position
 from app.teleop.goal_bytes import coarse_goal, fine_goal, read_status
 from app.teleop.goals import Goal, GoalKind, GoalReason, GoalState
 from models.numerics import FloatArray
+from models.tip import tip_position
 
 ROBOT = load_robot("ursula")
 MODEL = build_robot_model(ROBOT)

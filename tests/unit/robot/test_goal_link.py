@@ -14,9 +14,9 @@ from app.link.station_side import StationSide
 from app.messages import RobotState, StationMode, StationState, state_shapes
 from app.robot.core import RobotCore
 from app.robot.plant import PlantMismatch
-from app.robot.tip import tip_position
 from app.teleop.goals import Goal, GoalKind, GoalReason, GoalState
 from app.teleop.supervised import GoalKeeper
+from models.tip import tip_position
 
 ROBOT = load_robot("ursula")
 LIMB = 1

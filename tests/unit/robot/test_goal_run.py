@@ -10,8 +10,8 @@ from app.robot.goal_motion import TipMotion
 from app.robot.goal_run import GoalRun
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
-from app.robot.tip import tip_position
 from app.teleop.goals import GREATEST_SPEED, Goal, GoalKind, GoalReason, GoalState
+from models.tip import tip_position
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB, ROWS = 1, slice(2, 4)

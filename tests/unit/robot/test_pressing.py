@@ -10,7 +10,7 @@ from app.robot.body import Applied
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.pressing import Pressing
 from app.robot.safety import Actuation
-from app.robot.tip import tip_position
+from models.tip import tip_position
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB, ROWS = 1, slice(2, 4)

@@ -4,7 +4,7 @@ import numpy as np
 
 from app.config.robot import build_robot_model, load_robot
 from app.robot.push import allocate_push, push_limb
-from app.robot.tip import tip_position
+from models.tip import tip_position
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB, ROWS, PERIOD_S = 1, slice(2, 4), 1e-3

@@ -11,9 +11,9 @@ from app.config.teleop import TeleopParameters
 from app.link.frame import SignalTold
 from app.link.signal_fields import DOWN_FIELDS, UP_FIELDS
 from app.robot.slave_half import SlaveHalf
-from app.robot.tip import tip_position
 from app.teleop.gains import gains_from
 from app.teleop.strategy import Strategy
+from models.tip import tip_position
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB, ROWS = 1, slice(2, 4)

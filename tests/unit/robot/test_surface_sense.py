@@ -6,9 +6,9 @@ import pytest
 from app.clock import NS_PER_MS
 from app.config.robot import build_robot_model, load_robot
 from app.robot.surface_sense import SurfaceSense
-from app.robot.tip import tip_position
 from app.teleop.contact_codec import read_contacts
 from models.environment_report import SurfaceStatus
+from models.tip import tip_position
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB, ROWS = 1, slice(2, 4)

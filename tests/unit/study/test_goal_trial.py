@@ -4,17 +4,17 @@ import numpy as np
 
 from app.config.robot import build_robot_model, load_robot
 from app.config.teleop import TeleopParameters
-from app.console.readings import tips_in_hull
 from app.messages import RobotState
 from app.study.trial import Trial, TrialSetup
 from app.teleop.goals import Goal, GoalKind, GoalState
+from models.tip import limb_tips
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB = 1
 
 
 def test_a_plan_is_done_and_the_limb_given_back_without_a_jump() -> None:
-    place = tips_in_hull(MODEL, MODEL.rest_coordinates)[LIMB] + [-0.01, 0.01, 0.02]
+    place = limb_tips(MODEL, MODEL.rest_coordinates)[LIMB] + [-0.01, 0.01, 0.02]
     goals = (
         Goal(1, GoalKind.REACH, LIMB, tuple(place.tolist())),
         Goal(1, GoalKind.STOP, LIMB),
@@ -31,7 +31,7 @@ def test_a_plan_is_done_and_the_limb_given_back_without_a_jump() -> None:
         trial.step()
         assert trial.ticks < 12_000, trial.exchange.goals.newest
         if trial.core.state == RobotState.ACTIVE:
-            tips = tips_in_hull(MODEL, trial.core.applied.coordinates)
+            tips = limb_tips(MODEL, trial.core.applied.coordinates)
             applied.append(tips[LIMB].copy())
             holds.append(int(trial.health.goal_hold[LIMB]))
     asked = trial.exchange.goals.goals
@@ -41,7 +41,7 @@ def test_a_plan_is_done_and_the_limb_given_back_without_a_jump() -> None:
     for _ in range(500):
         before = trial.state.tip_commanded[LIMB].copy()
         trial.step()
-        tips = tips_in_hull(MODEL, trial.core.applied.coordinates)
+        tips = limb_tips(MODEL, trial.core.applied.coordinates)
         applied.append(tips[LIMB].copy())
         assert np.linalg.norm(trial.state.tip_commanded[LIMB] - before) < 1e-4
     steps = np.linalg.norm(np.diff(applied, axis=0), axis=1)

@@ -1,10 +1,19 @@
-"""Where a limb's tip is, in the hull frame, and points of that frame in the base's."""
+"""Where tips of limbs are in the hull frame, and points of that frame in a base's."""
+
+import numpy as np
 
 from models.limb import limb_poses
 from models.numerics import FloatArray, kernel
 from models.robot import RobotModel
 
-__all__ = ["point_to_base", "tip_position", "turn_to_base"]
+__all__ = [
+    "limb_tip",
+    "limb_tips",
+    "point_to_base",
+    "tip_in_hull",
+    "tip_position",
+    "turn_to_base",
+]
 
 
 @kernel
@@ -31,6 +40,43 @@ def tip_position(
         tip_out[i] = base[i, 3]
         for j in range(3):
             tip_out[i] += base[i, j] * poses_out[count, j, 3]
+
+
+@kernel
+def tip_in_hull(
+    model: RobotModel,
+    limb: int,
+    coordinates: FloatArray,
+    poses_out: FloatArray,
+    tip_out: FloatArray,
+) -> None:
+    """Position of a limb's tip, as `tip_position`, from the robot's (S, 3) pose."""
+    start = model.limb_segment_start[limb]
+    stop = model.limb_segment_start[limb + 1]
+    tip_position(model, limb, coordinates[start:stop], poses_out, tip_out)
+
+
+def limb_tip(model: RobotModel, limb: int, coordinates: FloatArray) -> FloatArray:
+    """Return the tip of one limb.
+
+    Args:
+        model: the robot.
+        limb: index of the limb.
+        coordinates: (S, 3) of the robot [rad, rad, m].
+
+    Returns:
+        (3,) in the hull frame [m].
+    """
+    start, stop = model.limb_segment_start[limb : limb + 2]
+    tip = np.zeros(3)
+    tip_in_hull(model, limb, coordinates, np.zeros((int(stop - start) + 1, 4, 4)), tip)
+    return tip
+
+
+def limb_tips(model: RobotModel, coordinates: FloatArray) -> FloatArray:
+    """Return the tips of all limbs, (L, 3) in the hull frame [m], as `limb_tip`."""
+    limbs = range(model.tip_speed_limit.size)
+    return np.stack([limb_tip(model, limb, coordinates) for limb in limbs])
 
 
 @kernel
