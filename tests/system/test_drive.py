@@ -171,6 +171,7 @@ def test_an_acoustic_link_delays_loses_and_limits_as_its_preset_says(
     assert Path(summary["log"]).stat().st_size > 100_000
 
 
+LET_GO = 25  # samples, of 250 a second: some are overtaken before they are read
 GOALS = """
 robot = "ursula"
 [[goals]]
@@ -216,8 +217,8 @@ def test_the_stations_side_of_a_live_drive_comes_out_again(tmp_path: Path) -> No
     frames = found.counts["/frame/down"]
 
     def flip(topic: str, number: int, data: bytes) -> bytes:
-        if (topic, number) == ("/input/script", middle):
-            sample = inputs[middle].content
+        if topic == "/input/script" and 0 <= number - middle < LET_GO:
+            sample = inputs[number].content
             assert sample.SerializeToString(deterministic=True) == data
             sample.present = False
             data = sample.SerializeToString(deterministic=True)
@@ -236,7 +237,7 @@ def test_the_stations_side_of_a_live_drive_comes_out_again(tmp_path: Path) -> No
     at_ns = (
         inputs[middle].time_ns - next(iter(open_log(log).messages({"/state"}))).time_ns
     )
-    assert 0.0 <= found.first.time_s - at_ns / NS_PER_S < 0.05
+    assert 0.0 <= found.first.time_s - at_ns / NS_PER_S < 0.05 + LET_GO / 250.0
 
 
 def test_equal_seeds_give_equal_bytes_in_virtual_time(tmp_path: Path) -> None:
