@@ -141,8 +141,11 @@ class Supervisor:
         station.terminate()
         station.join(_TOLD_AFTER_S)
         if station.is_alive():
-            told = "Waiting for the station to close its recording, a minute at most."
-            sys.stderr.write(f"{told}\n")
+            sys.stderr.write(
+                "Waiting for the station to close its recording; where that takes more "
+                "than a minute it is ended, and `limblink sessions recover` mends the "
+                "file.\n"
+            )
             station.join(_CLOSE_S - _TOLD_AFTER_S)
 
     def _end(self, names: list[str]) -> None:

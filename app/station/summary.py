@@ -52,7 +52,6 @@ class DriveSummary:
         self._model = model
         self._start_ns = start_ns
         self._last_ns = start_ns
-        self._state_ns: int | None = None
         self._history: deque[_Wanted] = deque(maxlen=_HISTORY)
         self._errors: list[float] = []
         self._tracking: list[float] = []
@@ -69,13 +68,12 @@ class DriveSummary:
     def add_state(self, state: StationState) -> None:
         """Remember target and command, every 2 ms at most."""
         now_ns = int(state.time_ns[0])
-        last_ns = self._state_ns
-        if last_ns is not None and now_ns - last_ns < _HISTORY_STEP_NS:
+        history = self._history
+        if history and now_ns - history[-1].time_ns < _HISTORY_STEP_NS:
             return
-        self._state_ns = now_ns
         armed = int(state.mode[0]) == StationMode.ARMED
         driven = armed and state.active_source[0] >= 0
-        self._history.append(
+        history.append(
             _Wanted(
                 now_ns,
                 int(state.selected_limb[0]) if driven else -1,
