@@ -12,6 +12,7 @@ no knowledge of the link, but answers: see `Pacer.echo`. No credit is saved up: 
 pause one frame goes, not a burst.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -178,6 +179,18 @@ class Pacer:
         self._cap_ns = NS_PER_S / (self._limb_hz * backoff)
         # how early a frame may be, for a sender that is polled; see `_SLACK_NS`
         self._early_ns = min(0.5 * _SLACK_NS, 0.1 * self._cap_ns)
+
+    @property
+    def free_ns(self) -> int:
+        """When the bit rate lets a frame go, at the soonest [ns]."""
+        return self._next_ns
+
+    @property
+    def soonest_ns(self) -> int:
+        """When a frame of any limb goes, at the soonest [ns]."""
+        sent_ns = [0 if at_ns is None else at_ns for at_ns in self._limb_sent_ns]
+        due_ns = min(sent_ns) + math.floor(self._cap_ns - self._early_ns)
+        return max(self._next_ns, due_ns)
 
     def due(self, now_ns: int) -> bool:
         """Return whether any limb may be told again by its own greatest rate."""

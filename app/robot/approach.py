@@ -13,10 +13,10 @@ from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotModel
 
-__all__ = ["Approach"]
+__all__ = ["Approach", "Paths", "advance_paths"]
 
 
-class _Paths(NamedTuple):
+class Paths(NamedTuple):
     """What is moved, as the arguments of `advance_applied`."""
 
     model: RobotModel
@@ -28,7 +28,7 @@ class _Paths(NamedTuple):
 
 
 @kernel
-def advance_paths(paths: _Paths, now_ns: int, period: float) -> int:
+def advance_paths(paths: Paths, now_ns: int, period: float) -> int:
     """Move on along all paths."""
     return int(
         advance_applied(
@@ -58,16 +58,16 @@ class Approach:
         self._wanted = np.zeros((segments, 3))
         self._begin_ns = np.zeros(segments, dtype=np.int64)
         self._end_ns = np.zeros(segments, dtype=np.int64)
-        self._paths = Bound(
-            _Paths(
-                model,
-                self._origin,
-                self._goal,
-                self._begin_ns,
-                self._end_ns,
-                self.applied,
-            )
+        self.paths = Paths(
+            model,
+            self._origin,
+            self._goal,
+            self._begin_ns,
+            self._end_ns,
+            self.applied,
         )
+        """What `advance_paths` works on."""
+        self._paths = Bound(self.paths)
         self._advance = bind(advance_paths, self._paths, 0, 0.0)
 
     def want(self, segment: int, row: FloatArray) -> int:

@@ -31,6 +31,7 @@ from app.robot.custody import Custody
 from app.robot.followed import Followed
 from app.robot.freshness import FUTURE_TOLERANCE_NS, Freshness, Rejection
 from app.robot.object_sight import ObjectSight
+from app.robot.onward import Onward
 from app.robot.rejections import Rejections
 from app.robot.reporter import Heard, Reporter
 from app.robot.safety import Actuation, SafetyMachine, Verdict
@@ -87,6 +88,9 @@ class Bridge:
         """What each limb follows, and how far each gripper shall be closed."""
         self._pose_known = False
         self._last_step_ns: int | None = None
+        self._onward = Onward(self._approach, self.followed.pressing)
+        self._onward_until_ns = 0
+        self._silent_until_ns = 0
         self._events: list[Event] = []
         self._rejections = Rejections()
         self.received = 0
@@ -120,6 +124,7 @@ class Bridge:
         Returns:
             Whether its coordinates may now move a limb.
         """
+        self._onward_until_ns = self._silent_until_ns = 0
         try:
             frame = self._codec.decode(buffer, now_ns, peer)
         except FrameError:
@@ -154,11 +159,40 @@ class Bridge:
         Returns:
             The pose really applied, after all limits.
         """
-        if unsafe:
-            self.safety.fail(now_ns, unsafe)
         elapsed_ns = 0 if self._last_step_ns is None else now_ns - self._last_step_ns
         elapsed_ns = min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
         self._last_step_ns = now_ns
+        if now_ns < self._onward_until_ns and not unsafe:
+            period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
+            moved = self._onward.step(now_ns, period, patience_ns, measured, contact)
+            if moved is not None:
+                return moved
+        applied = self._decide(now_ns, elapsed_ns, measured, unsafe, contact)
+        self._onward_until_ns = self._decided_until_ns()
+        self._silent_until_ns = 0
+        return applied
+
+    def _decided_until_ns(self) -> int:
+        """Until when only a frame or a fault changes what is done [ns]; 0 = unknown."""
+        decided = (
+            self.safety.state is RobotState.ACTIVE
+            and self._pose_known
+            and self.followed.waits
+            and not self._rejections.any_new
+        )
+        return self.safety.silent_from_ns if decided else 0
+
+    def _decide(
+        self,
+        now_ns: int,
+        elapsed_ns: int,
+        measured: FloatArray,
+        unsafe: str,
+        contact: FloatArray | None,
+    ) -> Applied:
+        """Let time pass; arguments as of `step`."""
+        if unsafe:
+            self.safety.fail(now_ns, unsafe)
         self.safety.step(now_ns)
         finite = math.isfinite(np.vdot(measured, measured))
         if self._pose_known and not finite:
@@ -212,8 +246,13 @@ class Bridge:
 
     def is_silent(self, now_ns: int) -> bool:
         """Whether `telemetry` would return nothing now, whatever it were given."""
+        if now_ns < self._silent_until_ns:
+            return True
         tells = self.followed.half.tells
-        return self._reporter.waits(now_ns, self.safety.state, signal=tells)
+        waits = self._reporter.waits(now_ns, self.safety.state, signal=tells)
+        if waits:
+            self._silent_until_ns = self._reporter.waits_until_ns
+        return waits
 
     def telemetry(
         self,

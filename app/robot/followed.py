@@ -85,8 +85,12 @@ class Followed:
             coordinates: (S, 3) any pose [rad, rad, m].
         """
         self.half.warm_up(coordinates)
-        self.pressing.warm_up(coordinates)
         self.goals.warm_up(coordinates)
+
+    @property
+    def waits(self) -> bool:
+        """Nothing is followed but setpoints: only a frame changes what is."""
+        return self.half.limb < 0 and self.goals.limb < 0
 
     def signal(self) -> SignalTold | None:
         """What the slave half tells the station; None where no hand is followed."""

@@ -18,8 +18,10 @@ from app.robot.plant_step import (
     PLANT_PERIOD,
     AroundParts,
     PlantParts,
+    SensorParts,
     plant_contact_step,
     plant_step,
+    read_sensors,
 )
 from app.robot.surroundings import Surroundings
 from models.bound import Bound, bind
@@ -186,6 +188,15 @@ class Plant:
         reset_robot_data(self._real, start, self._work, self._data)
         self._winch[:] = self._data.servo_length
         self._target = self._data.coordinates.copy()
+        self._sensors = Bound(
+            SensorParts(
+                data=self._data,
+                pose_noise=self._pose_noise,
+                tension_noise=self._tension_noise,
+                tension_least=self._nominal.tendon_tension_least,
+            )
+        )
+        self._read = bind(read_sensors, self._sensors, 0, self._target, self._winch)
         parts = Bound(
             PlantParts(
                 nominal=self._nominal,
@@ -301,10 +312,8 @@ class Plant:
         if row == 0:
             self._draw_noise()
         self._measured += 1
-        pose = self._data.coordinates + self._pose_noise[row]
-        tension = self._data.tension + self._tension_noise[row]
-        # a load cell reads no push of a tendon; a chamber does push
-        np.maximum(tension, self._nominal.tendon_tension_least, out=tension)
+        pose, tension = np.empty_like(self._target), np.empty_like(self._winch)
+        self._read(self._sensors, row, pose, tension)
         return pose, tension
 
     def _draw_noise(self) -> None:

@@ -19,8 +19,10 @@ __all__ = [
     "PLANT_PERIOD",
     "AroundParts",
     "PlantParts",
+    "SensorParts",
     "plant_contact_step",
     "plant_step",
+    "read_sensors",
 ]
 
 PLANT_PERIOD = 1e-3
@@ -133,6 +135,33 @@ class AroundParts(NamedTuple):
 
     world: SurroundingsModel
     state: SurroundingsData
+
+
+class SensorParts(NamedTuple):
+    """What the sensors of one plant read."""
+
+    data: RobotData
+    pose_noise: FloatArray
+    """(N, S, 3) of N measurements [rad, rad, m]."""
+    tension_noise: FloatArray
+    """(N, T) [N]."""
+    tension_least: FloatArray
+    """(T,) [N]: a load cell reads no push of a tendon; a chamber does push."""
+
+
+@kernel
+def read_sensors(
+    sensors: SensorParts, row: int, pose_out: FloatArray, tension_out: FloatArray
+) -> None:
+    """Take measurement number `row`: (S, 3) pose [rad, rad, m], (T,) tensions [N]."""
+    for k in range(pose_out.shape[0]):
+        for j in range(3):
+            noise = sensors.pose_noise[row, k, j]
+            pose_out[k, j] = sensors.data.coordinates[k, j] + noise
+    for t in range(tension_out.size):
+        tension = sensors.data.tension[t] + sensors.tension_noise[row, t]
+        least = sensors.tension_least[t]
+        tension_out[t] = least if tension < least else tension
 
 
 @inner_kernel

@@ -20,17 +20,18 @@ goes back to none at 50 mm/s. How a shift becomes a posture, and that it goes no
 than the limb reaches: `app.robot.push`.
 """
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 
 from app.link.frame import SignalTold
-from app.robot.push import allocate_push, push_limb
-from models.numerics import FloatArray
+from app.robot.push import PushData, allocate_push, push_limb
+from models.bound import Bound, bind
+from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotModel
-from models.tip import tip_position
+from models.tip import tip_in_hull
 
-__all__ = ["Pressing"]
+__all__ = ["PressData", "Pressing", "press_on", "pressed_pose"]
 
 _GAIN = 0.015  # m/(N s)
 _MOST_SHARE = 0.03  # m/N, of c
@@ -42,6 +43,157 @@ _LEAST, _MOST = -0.010, 0.060  # m; 2 N into a wall take URSULA 32 mm
 _TOLD_N, _FELT_N = 0.1, 0.15
 _GREATEST_N = 5.0
 _SETTLED_M = 1e-6
+_NEVER_NS = -(1 << 62)
+_SHARE, _TRIM, _PUSH = range(3)
+
+
+class PressData(NamedTuple):
+    """What is told, and what has become of it."""
+
+    model: RobotModel
+    limb: IntArray
+    """(1,) that presses; -1 for none."""
+    told_ns: IntArray
+    """(1,) when it was told last [ns]."""
+    wanted: FloatArray
+    """(3,) force, hull frame [N]."""
+    along: FloatArray
+    """(3,) its direction, as long as there was one."""
+    learned: FloatArray
+    """(3,) c [m/N]; e, NaN while nothing is felt [m]; the push [m]."""
+    push: PushData
+    pressed: FloatArray
+    """(S, 3) pose with the push [rad, rad, m]."""
+    poses: FloatArray
+    """(n+1, 4, 4) along a limb [m]; scratch, as the next two."""
+    there: FloatArray
+    """(3,) tip as it is told [m]."""
+    here: FloatArray
+    """(3,) tip as it is measured [m]."""
+
+
+def _allocate_press(model: RobotModel) -> PressData:
+    count = int(np.max(np.diff(model.limb_segment_start)))
+    wanted, there, here = np.zeros((3, 3))
+    return PressData(
+        model=model,
+        limb=np.full(1, -1, dtype=np.int64),
+        told_ns=np.full(1, _NEVER_NS, dtype=np.int64),
+        wanted=wanted,
+        along=np.array([0.0, 0.0, 1.0]),
+        learned=np.array([0.0, np.nan, 0.0]),
+        push=allocate_push(model),
+        pressed=np.zeros_like(model.rest_coordinates),
+        poses=np.zeros((count + 1, 4, 4)),
+        there=there,
+        here=here,
+    )
+
+
+@kernel
+def press_on(
+    data: PressData,
+    now_ns: int,
+    period: float,
+    patience_ns: int,
+    senses: int,
+    contact: FloatArray,
+    applied: FloatArray,
+    measured: FloatArray,
+) -> None:
+    """Trim the push for one step.
+
+    Args:
+        data: advanced.
+        now_ns: robot time [ns].
+        period: since the last step [s].
+        patience_ns: what was told so long ago counts no more [ns].
+        senses: 1 where the robot senses contact.
+        contact: (L, 3) force of each tip on what it touches, hull frame [N].
+        applied: (S, 3) pose that is applied without the push [rad, rad, m].
+        measured: (S, 3) pose; not finite where unknown [rad, rad, m].
+    """
+    limb = data.limb[0]
+    if limb < 0:
+        return
+    wanted = 0.0
+    felt = 0.0
+    for i in range(3):
+        if now_ns - data.told_ns[0] <= patience_ns:
+            wanted += data.wanted[i] * data.along[i]
+        if senses == 1:
+            felt += contact[limb, i] * data.along[i]
+    learned = data.learned
+    if not (wanted >= _TOLD_N and senses == 1 and felt < np.inf):
+        learned[_TRIM] = np.nan
+        back = min(abs(learned[_PUSH]), _BACK * period)
+        learned[_PUSH] -= np.copysign(back, learned[_PUSH])
+        return
+    if felt >= _FELT_N:
+        speed = _trimmed(data, period, wanted, felt)
+    else:
+        learned[_TRIM] = np.nan
+        short = _short_of(data, limb, applied, measured)
+        speed = min(max(short / _SEEK_S, -_SEEK_SPEED), _SEEK_SPEED)
+    learned[_PUSH] = min(max(learned[_PUSH] + speed * period, _LEAST), _MOST)
+
+
+@inner_kernel
+def _trimmed(data: PressData, period: float, wanted: float, felt: float) -> float:
+    """Trim the push by what is felt; return how fast it is to change [m/s]."""
+    learned = data.learned
+    push, most = learned[_PUSH], _MOST - learned[_SHARE] * wanted
+    if np.isnan(learned[_TRIM]):  # only more than it took to get here, never less
+        learned[_TRIM] = max(0.0, push - learned[_SHARE] * wanted)
+    learned[_TRIM] = min(max(learned[_TRIM], _LEAST), most)
+    away = learned[_SHARE] * wanted + learned[_TRIM] - push
+    if abs(away) < _REACHED_M:
+        missing = wanted - felt
+        learned[_TRIM] += _GAIN * missing * period
+        if abs(missing) < _HELD * wanted:
+            share = min(max(push / wanted, 0.0), _MOST_SHARE)
+            change = min(period / _LEARN_S, 1.0) * (share - learned[_SHARE])
+            learned[_SHARE] += change
+            learned[_TRIM] -= change * wanted  # the push stays
+    return min(max(away / period, -_SPEED), _SPEED)
+
+
+@inner_kernel
+def _short_of(
+    data: PressData, limb: int, applied: FloatArray, measured: FloatArray
+) -> float:
+    """How far the measured tip is short of the told one along the force [m]."""
+    tip_in_hull(data.model, limb, applied, data.poses, data.there)
+    tip_in_hull(data.model, limb, measured, data.poses, data.here)
+    short = 0.0
+    for i in range(3):
+        short += (data.there[i] - data.here[i]) * data.along[i]
+    return short if abs(short) < np.inf else 0.0
+
+
+@kernel
+def pressed_pose(data: PressData, applied: FloatArray, period: float) -> int:
+    """Put the push into a pose, inside the envelope and the rate limits.
+
+    Args:
+        data: its `pressed` is written; a push that the limb cannot follow is taken
+            back to what it can.
+        applied: (S, 3) pose that is applied without it [rad, rad, m].
+        period: since the last pose was asked for [s]; 0 = the limb must not move.
+
+    Returns:
+        1; or 0 where nothing is pushed and `pressed` says nothing.
+    """
+    push = data.learned[_PUSH]
+    if abs(push) <= _SETTLED_M and data.push.under_way[0] == 0:
+        return 0
+    for k in range(applied.shape[0]):
+        for j in range(3):
+            data.pressed[k, j] = applied[k, j]
+    data.learned[_PUSH] = push_limb(
+        data.push, data.limb[0], push, data.along, period, data.pressed
+    )
+    return 1
 
 
 class Pressing:
@@ -53,20 +205,19 @@ class Pressing:
         Args:
             model: the robot as its file gives it.
         """
-        count = int(np.max(np.diff(model.limb_segment_start)))
-        self._model = model
-        self._limb = -1
-        self._wanted: FloatArray = np.zeros(3)
-        self._along: FloatArray = np.array([0.0, 0.0, 1.0])
-        self._told_ns: int | None = None
-        self._share = 0.0  # c [m/N]
-        self._trim: float | None = None  # e [m]; None while nothing is felt
-        self.push_m = 0.0
+        self.data = _allocate_press(model)
+        """What `press_on` and `pressed_pose` work on."""
+        self.unfelt = np.zeros((model.tip_speed_limit.size, 3))
+        """(L, 3) in the place of a contact that is not sensed."""
+        self._bound = Bound(self.data)
+        pose = self.data.pressed
+        self._on = bind(press_on, self._bound, 0, 0.0, 0, 0, self.unfelt, pose, pose)
+        self._pose = bind(pressed_pose, self._bound, pose, 0.0)
+
+    @property
+    def push_m(self) -> float:
         """How far the tip is commanded beyond what is told [m]."""
-        self._push = allocate_push(model)
-        self._poses = np.zeros((count + 1, 4, 4))
-        self._there, self._here = np.zeros((2, 3))
-        self._pressed = np.zeros_like(model.rest_coordinates)
+        return float(self.data.learned[_PUSH])
 
     def tell(self, now_ns: int, told: SignalTold) -> None:
         """Take the force that the hand pushes with.
@@ -75,24 +226,27 @@ class Pressing:
             now_ns: robot time [ns].
             told: a signal of a setpoint that is obeyed.
         """
-        going = abs(self.push_m) > _SETTLED_M or bool(self._push.under_way[0])
-        if told.limb != self._limb and going:
+        data = self.data
+        under_way = bool(data.push.under_way[0])
+        other = told.limb != data.limb[0]
+        if other and (under_way or abs(self.push_m) > _SETTLED_M):
             return  # first the other limb goes back
-        if told.limb != self._limb:
-            self._share = 0.0
-        self._limb, self._told_ns = told.limb, now_ns
-        self._wanted[:] = told.force
-        size = float(np.linalg.norm(self._wanted))
+        if other:
+            data.learned[_SHARE] = 0.0
+        data.limb[0], data.told_ns[0] = told.limb, now_ns
+        data.wanted[:] = told.force
+        size = float(np.linalg.norm(data.wanted))
         if size > _GREATEST_N:
-            self._wanted *= _GREATEST_N / size
+            data.wanted[:] *= _GREATEST_N / size
         if size >= _TOLD_N:
-            self._along = self._wanted / np.linalg.norm(self._wanted)
+            data.along[:] = data.wanted / np.linalg.norm(data.wanted)
 
     def forget(self) -> None:
         """The limb is limp: nothing of a push is left."""
-        self.push_m, self._share, self._trim = 0.0, 0.0, None
-        self._limb, self._told_ns = -1, None
-        self._push.under_way[0] = 0
+        data = self.data
+        data.learned[:] = (0.0, np.nan, 0.0)
+        data.limb[0], data.told_ns[0] = -1, _NEVER_NS
+        data.push.under_way[0] = 0
 
     def step(
         self,
@@ -103,85 +257,14 @@ class Pressing:
         applied: FloatArray,
         measured: FloatArray,
     ) -> None:
-        """Trim the push for one step.
-
-        Args:
-            now_ns: robot time [ns].
-            period: since the last step [s].
-            patience_ns: what was told so long ago counts no more [ns].
-            contact: (L, 3) force of each tip on what it touches, hull frame [N]; None
-                where the robot senses none.
-            applied: (S, 3) pose that is applied without the push [rad, rad, m].
-            measured: (S, 3) pose; not finite where unknown [rad, rad, m].
-        """
-        if self._limb < 0:
-            return
-        told_ns = self._told_ns
-        told = told_ns is not None and now_ns - told_ns <= patience_ns
-        wanted = float(self._wanted @ self._along) if told else 0.0
-        felt = 0.0 if contact is None else float(contact[self._limb] @ self._along)
-        if not (wanted >= _TOLD_N and contact is not None and felt < math.inf):
-            self._trim = None
-            back = min(abs(self.push_m), _BACK * period)
-            self.push_m -= math.copysign(back, self.push_m)
-            return
-        if felt >= _FELT_N:
-            speed = self._trimmed(period, wanted, felt)
-        else:
-            self._trim = None
-            short = self._short_of(applied, measured)
-            speed = min(max(short / _SEEK_S, -_SEEK_SPEED), _SEEK_SPEED)
-        self.push_m = min(max(self.push_m + speed * period, _LEAST), _MOST)
-
-    def _trimmed(self, period: float, wanted: float, felt: float) -> float:
-        """Trim the push by what is felt; return how fast it is to change [m/s]."""
-        missing = wanted - felt
-        if self._trim is None:  # only more than it took to get here, never less
-            self._trim = max(0.0, self.push_m - self._share * wanted)
-        self._trim = min(max(self._trim, _LEAST), _MOST - self._share * wanted)
-        away = self._share * wanted + self._trim - self.push_m
-        if abs(away) < _REACHED_M:
-            self._trim += _GAIN * missing * period
-            if abs(missing) < _HELD * wanted:
-                learned = min(max(self.push_m / wanted, 0.0), _MOST_SHARE)
-                change = min(period / _LEARN_S, 1.0) * (learned - self._share)
-                self._share += change
-                self._trim -= change * wanted  # the push stays
-        return min(max(away / period, -_SPEED), _SPEED)
-
-    def _short_of(self, applied: FloatArray, measured: FloatArray) -> float:
-        """How far the measured tip is short of the told one along the force [m]."""
-        model, limb = self._model, self._limb
-        rows = slice(*model.limb_segment_start[limb : limb + 2].tolist())
-        tip_position(model, limb, applied[rows], self._poses, self._there)
-        tip_position(model, limb, measured[rows], self._poses, self._here)
-        short = float((self._there - self._here) @ self._along)
-        return short if math.isfinite(short) else 0.0
+        """Trim the push for one step: arguments as of `press_on`; contact None: no."""
+        senses = 0 if contact is None else 1
+        felt = self.unfelt if contact is None else contact
+        self._on(
+            self._bound, now_ns, period, patience_ns, senses, felt, applied, measured
+        )
 
     def pressed(self, applied: FloatArray, period: float) -> FloatArray:
-        """Return the pose with the push, inside the envelope and the rate limits.
-
-        A push that the limb cannot follow is taken back to what it can.
-
-        Args:
-            applied: (S, 3) pose that is applied without it [rad, rad, m].
-            period: since the last pose was asked for [s]; 0 = the limb must not move.
-        """
-        push = self._push
-        if abs(self.push_m) <= _SETTLED_M and not push.under_way[0]:
-            return applied
-        self._pressed[:] = applied
-        self.push_m = push_limb(
-            push, self._limb, self.push_m, self._along, period, self._pressed
-        )
-        return self._pressed
-
-    def warm_up(self, coordinates: FloatArray) -> None:
-        """Compile or load the kernels, on a push that is thrown away.
-
-        Args:
-            coordinates: (S, 3) any pose [rad, rad, m].
-        """
-        other = Pressing(self._model)
-        other._limb, other.push_m = 0, 1e-3
-        other.pressed(coordinates, 1e-3)
+        """Return the pose with the push, which may be the one given; `pressed_pose`."""
+        pushes = self._pose(self._bound, applied, period)
+        return self.data.pressed if pushes else applied

@@ -24,6 +24,11 @@ class Rejections:
         self.count[reason] += 1
         self._new[reason] += 1
 
+    @property
+    def any_new(self) -> bool:
+        """Something is yet to be told."""
+        return bool(self._new)
+
     def news(self, now_ns: int) -> str:
         """Return what is new as a sentence; empty where nothing is, or too soon.
 

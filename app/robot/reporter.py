@@ -135,6 +135,11 @@ class Reporter:
             return True
         return not self._greeting and not self._pacer.due(now_ns)
 
+    @property
+    def waits_until_ns(self) -> int:
+        """How long it waits at least, while it is told nothing new [ns]."""
+        return self._pacer.soonest_ns if not self._greeting else self._pacer.free_ns
+
     def report(
         self,
         now_ns: int,

@@ -114,6 +114,11 @@ class SafetyMachine:
         return self._epoch or self._last_epoch
 
     @property
+    def silent_from_ns(self) -> int:
+        """Until when an ACTIVE robot stays so without a command [ns]."""
+        return self._heard_ns + self._silence_ns
+
+    @property
     def hold_after_ns(self) -> int:
         """Silence after which the robot holds [ns]; grows with the send period."""
         return self._silence_ns
