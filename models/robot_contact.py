@@ -84,16 +84,17 @@ def _width(model: RobotModel) -> int:
     return 3 * int(np.max(np.diff(model.limb_segment_start))) + 6
 
 
-def allocate_surroundings_work(model: RobotModel) -> RodWork:
+def allocate_surroundings_work(model: RobotModel, *, rests: bool = False) -> RodWork:
     """Allocate a robot's workspace with room for what a limb holds.
 
     Args:
         model: the robot.
+        rests: limbs may come to rest.
 
     Returns:
         A workspace for `surroundings_step`, and for all that take a `RodWork`.
     """
-    work = allocate_rod_work(model)
+    work = allocate_rod_work(model, rests=rests)
     width = _width(model)
     block = max(width, work.system.shape[0])
     return work._replace(

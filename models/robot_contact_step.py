@@ -29,6 +29,7 @@ from models.free_body_motion import move_bodies, push_bodies
 from models.grasp import take_or_release, tip_point
 from models.grasp_joint import weigh_hold
 from models.limb_contact import find_limb_contacts
+from models.limb_rest import disturb, note_rest, rests, wake_limbs
 from models.numerics import FloatArray, inner_kernel, kernel
 from models.robot import RobotData, RobotModel
 from models.robot_contact import SurroundingsData, SurroundingsModel, segments_of
@@ -244,6 +245,7 @@ def surroundings_step(
     size = model.tree.dof_parent.size
     found = state.found
     load_tips(model, data)
+    wake_limbs(model, winch_target, work.kept_coordinates, data, work.rest)
     tree_motion(model.tree, period, data.tree, work.tree)
     add_elastic(model.tree, period, data.tree, work.tree)
     push_bodies(world.bodies, period, size, state.bodies, found.velocity)
@@ -264,8 +266,12 @@ def surroundings_step(
     for limb in range(model.tip_speed_limit.size):
         if state.touched[limb] == 1:
             _take_over(model, limb, period, data, state, work)
+            disturb(model, limb, data, work.rest)
+        elif rests(model, limb, data):
+            continue
         elif data.status[limb] == FAULT_NONE:
             data.status[limb] = limb_step(model, limb, period, winch_target, data, work)
+            note_rest(model, limb, period, winch_target, data, work.rest)
         if data.status[limb] != FAULT_NONE:
             frozen += 1
             hold_frozen_limb(model, limb, work, data)

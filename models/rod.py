@@ -20,6 +20,7 @@ a mode of frequency ω is ω h / 2: 0.3 % of critical at 1 Hz and 1 ms.
 import numpy as np
 
 from models.cable import cable_terms, solve_step
+from models.limb_rest import disturb, note_rest, rests, wake_limbs
 from models.numerics import FloatArray, called_kernel, inner_kernel, kernel
 from models.robot import RobotData, RobotModel
 from models.tendon import tendon_lengths
@@ -216,11 +217,15 @@ def robot_step(
     """
     frozen = 0
     load_tips(model, data)
+    wake_limbs(model, winch_target, work.kept_coordinates, data, work.rest)
     tree_motion(model.tree, period, data.tree, work.tree)
     add_elastic(model.tree, period, data.tree, work.tree)
     for limb in range(model.tip_speed_limit.size):
+        if rests(model, limb, data):
+            continue
         if data.status[limb] == FAULT_NONE:
             data.status[limb] = limb_step(model, limb, period, winch_target, data, work)
+            note_rest(model, limb, period, winch_target, data, work.rest)
         if data.status[limb] != FAULT_NONE:
             frozen += 1
             hold_frozen_limb(model, limb, work, data)
@@ -308,4 +313,5 @@ def reset_robot_data(
         for j in range(6):
             data.tip_wrench[limb, j] = 0.0
         data.status[limb] = FAULT_NONE
+        disturb(model, limb, data, work.rest)
     return refused

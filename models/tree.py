@@ -125,6 +125,9 @@ class TreeData(NamedTuple):
     root_acceleration: FloatArray
     """(6,) of a root that is held or moved from outside, root frame [rad/s2, m/s2]:
     what it does in the components that are not free. 0 where nothing moves it."""
+    resting: IntArray
+    """(E,) 1 where an element, and all that hangs on it, is not computed: work keeps
+    what it held (models/limb_rest)."""
 
 
 class TreeWork(NamedTuple):
@@ -197,6 +200,7 @@ def allocate_tree_data(model: TreeModel, dtype: type = np.float64) -> TreeData:
         wrench=np.zeros((model.element_parent.size, 6), dtype),
         status=np.array([0, -1], dtype=np.int64),
         root_acceleration=np.zeros(6, dtype),
+        resting=np.zeros(model.element_parent.size, dtype=np.int64),
     )
 
 

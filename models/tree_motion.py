@@ -38,23 +38,35 @@ _TURNING_FLOOR = 1e-15
 
 
 @inner_kernel
+def _clear_coordinate(
+    model: TreeModel, dof: int, data: TreeData, work: TreeWork
+) -> None:
+    """Clear the sums of one coordinate."""
+    work.load[dof] = data.applied[dof]
+    work.matrix[dof, dof] = 0.0
+    j = model.dof_parent[dof]
+    while j >= 0:
+        work.matrix[dof, j] = 0.0
+        j = model.dof_parent[j]
+    for k in range(6):
+        work.dof_momentum[dof, k] = 0.0
+
+
+@inner_kernel
 def _set_out(model: TreeModel, data: TreeData, work: TreeWork) -> None:
     """Clear the sums; turn gravity and current into the root frame."""
     pose = data.root_pose
-    size = model.dof_parent.size
-    for i in range(size):
-        work.load[i] = data.applied[i]
-        work.matrix[i, i] = 0.0
-        j = model.dof_parent[i]
-        while j >= 0:
-            work.matrix[i, j] = 0.0
-            j = model.dof_parent[j]
-        for k in range(6):
-            work.dof_momentum[i, k] = 0.0
+    elements = model.element_parent.size
     for i in range(model.root_size[0]):
+        _clear_coordinate(model, i, data, work)
         for k in range(6):
             work.column[i, k] = 1.0 if i == k else 0.0
-    for e in range(model.element_parent.size + 1):
+    for e in range(elements + 1):
+        if e < elements:
+            if data.resting[e] == 1:
+                continue
+            for i in range(model.element_dof_start[e], model.element_dof_start[e + 1]):
+                _clear_coordinate(model, i, data, work)
         for k in range(21):
             work.inertia_below[e, k] = 0.0
         for k in range(6):
@@ -222,6 +234,8 @@ def tree_motion(
     elements = model.element_parent.size
     _set_out(model, data, work)
     for e in range(elements):
+        if data.resting[e] == 1:
+            continue
         start = model.element_step_start[e]
         stop = model.element_step_start[e + 1]
         count = model.element_dof_start[e + 1] - model.element_dof_start[e]
@@ -264,7 +278,8 @@ def tree_motion(
             for k in range(6):
                 work.column[first + j, k] = work.point_column[stop - 1, j, k]
     for e in range(elements - 1, -1, -1):
-        _gather(model, e, data, work)
+        if data.resting[e] == 0:
+            _gather(model, e, data, work)
     if model.root_size[0] == 6:
         inertia = work.inertia_below[elements]
         for d in range(6):

@@ -65,6 +65,8 @@ def add_elastic(
         work: load and matrix are added to.
     """
     for e in range(model.element_parent.size):
+        if data.resting[e] == 1:
+            continue
         first = model.element_dof_start[e]
         count = model.element_dof_start[e + 1] - first
         for i in range(count):

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from models.limb_rest import RestData, allocate_rest
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 from models.tree import TreeWork, allocate_tree_work
@@ -74,13 +75,16 @@ class RodWork(NamedTuple):
     """(T,) last finite paid-out lengths of the whole robot [m]."""
     kept_tension: FloatArray
     """(T,) last finite tensions of the whole robot [N]."""
+    rest: RestData
+    """Which limbs are left alone."""
 
 
-def allocate_rod_work(model: RobotModel) -> RodWork:
+def allocate_rod_work(model: RobotModel, *, rests: bool = False) -> RodWork:
     """Allocate the workspace for a robot.
 
     Args:
         model: the robot.
+        rests: limbs may come to rest.
 
     Returns:
         Zeroed arrays of the shapes in `RodWork`.
@@ -120,4 +124,5 @@ def allocate_rod_work(model: RobotModel) -> RodWork:
         kept_coordinates=np.zeros((model.segment_length.size, 3)),
         kept_servo=np.zeros(model.tendon_angle.size),
         kept_tension=np.zeros(model.tendon_angle.size),
+        rest=allocate_rest(model, allowed=rests),
     )

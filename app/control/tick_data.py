@@ -70,7 +70,7 @@ def allocate_tick_data(
         poses=np.zeros((longest + 1, 4, 4)),
     )
     robot = allocate_robot_data(model)
-    work = allocate_rod_work(model)
+    work = allocate_rod_work(model, rests=True)
     reset_robot_data(model, data.commanded, work, robot)
     for limb in range(limbs):
         tip_in_hull(model, limb, data.commanded, data.poses, data.target[limb])

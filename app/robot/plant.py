@@ -167,9 +167,9 @@ class Plant:
         self._real = mismatch.apply(model)
         self.surroundings = surroundings
         if surroundings is None:
-            self._work = allocate_rod_work(model)
+            self._work = allocate_rod_work(model, rests=True)
         else:
-            self._work = allocate_surroundings_work(model)
+            self._work = allocate_surroundings_work(model, rests=True)
             self._real.tree.current[:] = surroundings.current_m_s
         self.time_ns = 0
         """Robot time of the last step [ns]; for events, set by who knows it."""
@@ -178,6 +178,7 @@ class Plant:
         self._slack = _slack_lengths(self._real, self._work)
         self._drive = np.zeros(model.tendon_angle.size, dtype=np.int64)
         self._given = np.zeros(model.tendon_angle.size)
+        self._wound = np.full_like(model.rest_coordinates, np.nan)
         self._noise = mismatch.noise
         self._generator = np.random.default_rng(seed)
         self._measured = 0
@@ -205,6 +206,7 @@ class Plant:
                 slack=self._slack,
                 drive=self._drive,
                 given=self._given,
+                wound=self._wound,
                 data=self._data,
                 work=self._work,
                 winch=self._winch,
@@ -330,4 +332,5 @@ class Plant:
             self._real, self._data.coordinates.copy(), self._work, self._data
         )
         self._winch[:] = self._data.servo_length
+        self._wound[:] = np.nan
         self._frozen = 0

@@ -5,6 +5,8 @@ The winches' controller knows the nominal model; the limbs move by the real one.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from app.robot.safety import Actuation
 from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotData, RobotModel
@@ -36,12 +38,26 @@ _STIFF, _COMPLIANT = int(Actuation.STIFF), int(Actuation.COMPLIANT)
 
 @kernel
 def _stiff_winches(
-    model: RobotModel, coordinates: FloatArray, work: RodWork, length_out: FloatArray
+    model: RobotModel,
+    coordinates: FloatArray,
+    wound_out: FloatArray,
+    work: RodWork,
+    length_out: FloatArray,
 ) -> None:
-    """Lengths (T,) that hold a pose (S, 3); a limb that is not finite keeps its own."""
+    """Lengths (T,) that hold a pose (S, 3); a limb that is not finite keeps its own.
+
+    Only of the limbs whose pose is another than the one that they are wound to.
+    """
     for limb in range(model.tip_speed_limit.size):
         start, stop = model.limb_segment_start[limb], model.limb_segment_start[limb + 1]
         first, last = model.limb_tendon_start[limb], model.limb_tendon_start[limb + 1]
+        changed = False
+        for k in range(start, stop):
+            for j in range(3):
+                changed = changed or coordinates[k, j] != wound_out[k, j]
+                wound_out[k, j] = coordinates[k, j]
+        if not changed:
+            continue
         winch_lengths(
             model, limb, coordinates[start:stop], work, length_out[first:last]
         )
@@ -82,14 +98,19 @@ def _winches(
     slack: FloatArray,
     drive: IntArray,
     given: FloatArray,
+    wound_out: FloatArray,
     data: RobotData,
     work: RodWork,
     winch_out: FloatArray,
 ) -> None:
     """Lengths (T,) asked of the winches; arguments as of `PlantParts`."""
     if actuation == _STIFF:
-        _stiff_winches(nominal, target, work, winch_out)
-    elif actuation == _COMPLIANT:
+        _stiff_winches(nominal, target, wound_out, work, winch_out)
+        return
+    for k in range(wound_out.shape[0]):
+        for j in range(3):
+            wound_out[k, j] = np.nan
+    if actuation == _COMPLIANT:
         # a winch under tension control feels its tendon: the real geometry
         _compliant_winches(real, data, work, winch_out)
     elif actuation == EACH:
@@ -114,6 +135,7 @@ class PlantParts(NamedTuple):
         slack: (T,) lengths at which nothing loads the limb [m].
         drive: (T,) an `Actuation` each.
         given: (T,) lengths where that is STIFF [m].
+        wound: (S, 3) pose that the winches hold; NaN where none [rad, rad, m].
         data: state of the plant, advanced.
         work: scratch.
         winch: (T,) lengths asked of the winches [m], written.
@@ -125,6 +147,7 @@ class PlantParts(NamedTuple):
     slack: FloatArray
     drive: IntArray
     given: FloatArray
+    wound: FloatArray
     data: RobotData
     work: RodWork
     winch: FloatArray
@@ -174,6 +197,7 @@ def _told(parts: PlantParts, actuation: int) -> None:
         parts.slack,
         parts.drive,
         parts.given,
+        parts.wound,
         parts.data,
         parts.work,
         parts.winch,
