@@ -21,6 +21,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from app.errors import ProcessError
+from models.bound import bind
 from models.numerics import IntArray, kernel
 
 __all__ = [
@@ -190,19 +191,21 @@ class Mailbox(Generic[_Block]):
         self.local = layout.view(self.local_words)
         self.scratch = np.zeros(layout.words, dtype=np.int64)
         self.path = path
+        self._write = bind(mailbox_write, self.shared, self.local_words)
+        self._read = bind(mailbox_read, self.shared, self.scratch, self.local_words)
 
     def publish(self) -> None:
         """Make `local` the newest value."""
-        mailbox_write(self.shared, self.local_words)
+        self._write(self.shared, self.local_words)
 
     def refresh(self) -> bool:
         """Copy the newest value into `local`; False where none could be read."""
-        return bool(mailbox_read(self.shared, self.scratch, self.local_words))
+        return bool(self._read(self.shared, self.scratch, self.local_words))
 
     @property
     def count(self) -> int:
         """Number of values published so far."""
-        return int(self.shared[0]) // 2
+        return int(self.shared.item(0)) // 2
 
 
 class Ring:

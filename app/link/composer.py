@@ -13,13 +13,13 @@ import numpy as np
 from app.clock import NS_PER_MS, NS_PER_S
 from app.link.deadband import KEEP_ALIVE_NS, Deadband
 from app.link.frame import Codec, Profile
+from app.link.limb_steps import LimbSteps
 from app.link.pacing import Pacer
 from app.link.sections import PLAN_BYTES
 from models.numerics import FloatArray
 
 __all__ = ["Composer"]
 
-_EXTENSION_SCALE = 10.0  # rad/m: 1 mm of extension counts as 0.01 rad of bend
 _WHOLE_HZ = 5.0  # a full frame of the whole robot may go where so many fit a second
 _WHOLE_EVERY_NS = 20 * NS_PER_S  # else one goes so often, for deltas to start from
 _SKIP_NS = 20 * NS_PER_MS
@@ -34,6 +34,7 @@ class Composer:
         self._codec = codec
         self._pacer = pacer
         self._deadband = deadband
+        self._steps = LimbSteps(codec.schema)
         schema = codec.schema
         self._sent = np.zeros((schema.segment_start[-1], 3))
         self._whole_ns: int | None = None
@@ -67,14 +68,15 @@ class Composer:
         limbs = self._codec.schema.all_limbs
         compact = self._codec.profile is Profile.COMPACT
         self._pacer.streams = len(limbs) if compact else 1
-        change = [self._change(commanded, limb) for limb in limbs]
-        settled = [self._settled(limb, commanded) for limb in limbs]
+        motion, change = self._steps.measure(commanded, self._sent)
+        moved = [self._moved(limb, motion) for limb in limbs]
+        settled = [self._is_told(limb) and not moved[limb] for limb in limbs]
         lead = self._pacer.choose(now_ns, change, settled)
         if lead < 0 or not (told or self._lively(now_ns, lead, commanded)):
             return ()
         if compact:
             return (lead,)
-        return self._together(now_ns, sequence, lead, commanded, settled)
+        return self._together(now_ns, sequence, lead, moved)
 
     def rows(self, limbs: tuple[int, ...], commanded: FloatArray) -> FloatArray:
         """Return the rows of a frame that tells these limbs, NaN for those left out.
@@ -101,8 +103,9 @@ class Composer:
         if len(limbs) == self._codec.schema.limbs:
             self._whole_ns = now_ns
         turn = 0
+        motion, _ = self._steps.measure(commanded, self._sent)
         for limb in limbs:
-            if self._moved(limb, commanded) or not self._since[limb]:
+            if self._moved(limb, motion) or not self._since[limb]:
                 self._since[limb] = sequence
                 self._has[limb].clear()
             turn = self._turn[limb] % self._codec.parts(limb)
@@ -120,13 +123,6 @@ class Composer:
             if sequence >= self._since[limb]:
                 self._has[limb].add(turn)
 
-    def _change(self, commanded: FloatArray, limb: int) -> float:
-        """How far a limb's command has moved since it was last sent [rad]."""
-        rows = self._codec.schema.rows(limb)
-        step = np.abs(commanded[rows] - self._sent[rows])
-        step[:, 2] *= _EXTENSION_SCALE
-        return float(step.max())
-
     def _resolution(self, limb: int) -> float:
         """Quantisation error of the limb's tip as it would be sent [m]."""
         schema = self._codec.schema
@@ -134,13 +130,13 @@ class Composer:
             return schema.compact_setpoint[limb][0].layout.error
         return schema.setpoint[self._codec.grade].limbs[limb].error
 
-    def _moved(self, limb: int, commanded: FloatArray) -> bool:
-        motion = self._deadband.motion(limb, commanded, self._sent)
-        return motion > 0.5 * self._resolution(limb)
+    def _moved(self, limb: int, motion: list[float]) -> bool:
+        """Tell whether a limb's tip moves by more than rounding would."""
+        return motion[limb] > 0.5 * self._resolution(limb)
 
-    def _settled(self, limb: int, commanded: FloatArray) -> bool:
-        whole = len(self._has[limb]) >= self._codec.parts(limb)
-        return whole and not self._moved(limb, commanded)
+    def _is_told(self, limb: int) -> bool:
+        """The robot is known to have all parts of a limb as it was last sent."""
+        return len(self._has[limb]) >= self._codec.parts(limb)
 
     def _lively(self, now_ns: int, lead: int, commanded: FloatArray) -> bool:
         """Tell whether a limb is out of its deadband, or the watchdog must be fed."""
@@ -158,12 +154,7 @@ class Composer:
         return False
 
     def _together(
-        self,
-        now_ns: int,
-        sequence: int,
-        lead: int,
-        commanded: FloatArray,
-        settled: list[bool],
+        self, now_ns: int, sequence: int, lead: int, moved: list[bool]
     ) -> tuple[int, ...]:
         """Limbs that go in one packed frame."""
         codec, budget = self._codec, self._pacer.budget
@@ -176,7 +167,5 @@ class Composer:
         if fast or due or codec.has_base(sequence):
             return codec.schema.all_limbs
         return tuple(
-            limb
-            for limb in codec.schema.all_limbs
-            if limb == lead or (not settled[limb] and self._moved(limb, commanded))
+            limb for limb in codec.schema.all_limbs if limb == lead or moved[limb]
         )

@@ -10,6 +10,7 @@ lever times bend, plus extension. The floor is the resolution: less cannot be to
 import numpy as np
 
 from app.clock import NS_PER_MS
+from app.link.limb_steps import LimbSteps
 from app.link.schema import Schema
 from models.numerics import FloatArray
 
@@ -34,9 +35,7 @@ class Deadband:
         self.share = share
         self.suppressed = 0
         """Limbs that were not told for it."""
-        self._rows = [schema.rows(limb) for limb in schema.all_limbs]
-        segments = range(schema.segment_start[-1])
-        self._levers = np.array([schema.lever(segment) for segment in segments])
+        self._steps = LimbSteps(schema)
 
     def motion(self, limb: int, rows: FloatArray, earlier: FloatArray) -> float:
         """Return how far a tip moves at most between two poses [m].
@@ -46,10 +45,7 @@ class Deadband:
             rows: (S, 3) coordinates of the robot now [rad, rad, m].
             earlier: (S, 3) then.
         """
-        own = self._rows[limb]
-        step = rows[own] - earlier[own]
-        bend = np.hypot(step[:, 0], step[:, 1])
-        return float(self._levers[own] @ bend + np.abs(step[:, 2]).sum())
+        return self._steps.measure(rows, earlier)[0][limb]
 
     def exceeded(
         self, limb: int, rows: FloatArray, sent: FloatArray, floor: float

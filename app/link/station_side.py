@@ -52,6 +52,7 @@ _HELLO_PATIENCE_NS = 3 * NS_PER_S  # before it, what cannot be read yet is no ne
 _DEAF_NS = NS_PER_S  # nothing of what comes can be read: it is begun anew
 _DEAF_PACKETS = 5
 _NOTHING = Beside()
+_ARMED = int(StationMode.ARMED)  # compared with every 2 ms: an Enum takes its time
 _SAME_CLOCK_NS = (-NS_PER_S, 6 * NS_PER_S)  # apparent ages that one clock explains
 
 
@@ -99,6 +100,9 @@ class StationSide:
         """What is sent on the link as it is now."""
         self._last_mode: tuple[int, int] | None = None
         self._mode_sent_ns: int | None = None
+        self.idle_until_ns = 0
+        """Until when `send` sends nothing, as far as `idle` knows [ns]; it must be
+        asked again where the state's mode or arming, or the wish, changes."""
         self._selected = 0
         self._heard_ns = 0
         self._newest_ns: int | None = None
@@ -139,6 +143,7 @@ class StationSide:
         self.codec.profile, self.codec.grade = self.plan.profile, self.plan.grade
         if before is None or before.profile is not self.plan.profile:
             self._announcer.begin(self._sequence + 1)
+        self._telemetry_limit_ns = self._limit_ns()
         if name != self._name:
             self._name = name
             names = link_names()
@@ -158,6 +163,7 @@ class StationSide:
             The frame, or None where it is no telemetry of this robot. Its stamp is in
             the station's clock but for `clock.offset_ns`.
         """
+        self.idle_until_ns = 0
         self._rate_up.note(now_ns, len(buffer))
         reference_ns = now_ns + self._origin_ns + self.clock.offset_ns
         try:
@@ -203,6 +209,7 @@ class StationSide:
 
     def refuse(self, now_ns: int, reason: str) -> None:
         """Count a packet that cannot be read, and tell of it; after many begin anew."""
+        self.idle_until_ns = 0
         self.malformed += 1
         if self._first_refused_ns is None:
             self._first_refused_ns = now_ns
@@ -262,6 +269,7 @@ class StationSide:
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
+        self.idle_until_ns = 0
         self._status, self._status_ns = status, now_ns
         self._link_events.status(now_ns, status)
         self._settings = (status.delay_ms, status.jitter_ms, status.loss)
@@ -292,6 +300,7 @@ class StationSide:
             state: newest state of the control loop.
             beside: what a strategy sends beside the coordinates.
         """
+        self.idle_until_ns = 0
         if now_ns - int(state.time_ns[0]) > _STATE_AGE_LIMIT_NS:
             return []
         self._selected = min(max(0, int(state.selected_limb[0])), self._limbs - 1)
@@ -333,24 +342,33 @@ class StationSide:
     ) -> bool:
         """Whether `send` would send nothing now, whatever is beside the coordinates.
 
+        Where it would not, `idle_until_ns` says until when that holds unless something
+        comes from the link.
+
         Args:
             now_ns: present time [ns].
             state: newest state of the control loop.
             limb_hz: the strategy's wish, as `Beside` has it [1/s].
             more: something else than setpoints waits for its turn.
         """
+        self.idle_until_ns = 0
         mode = int(state.mode[0])
         if (mode, int(state.arm_epoch[0])) != self._last_mode:
             return False
-        if mode != StationMode.ARMED:
-            sent_ns = self._mode_sent_ns
-            return sent_ns is not None and now_ns - sent_ns < _URGENT_PERIOD_NS
+        if mode != _ARMED:
+            if self._mode_sent_ns is not None:
+                self.idle_until_ns = self._mode_sent_ns + _URGENT_PERIOD_NS
+            return now_ns < self.idle_until_ns
         if not self.pacer.ready(now_ns):
+            self.idle_until_ns = self.pacer.free_ns
             return True
         if more or self._announcer.waiting or self.codec.profile is Profile.COMPACT:
             return False
         self.pacer.wish(limb_hz)
-        return not self.pacer.due(now_ns)
+        if self.pacer.due(now_ns):
+            return False
+        self.idle_until_ns = self.pacer.soonest_ns
+        return True
 
     def _announce(self, now_ns: int, state: StationState, epoch: int) -> bytes:
         self._announcer.sent(now_ns)
@@ -398,9 +416,10 @@ class StationSide:
         ]
         if self.codec.profile is Profile.COMPACT:
             beside = _NOTHING
-        own = replace(beside, goal=b"")
+        if beside.goal:  # goes in a frame of its own
+            beside = replace(beside, goal=b"")
         packet = self._write(
-            now_ns, state, limbs, StationMode.ARMED, epoch, max(periods), own
+            now_ns, state, limbs, StationMode.ARMED, epoch, max(periods), beside
         )
         self._composer.sent(now_ns, self._sequence, limbs, state.coordinates_commanded)
         return packet
@@ -442,7 +461,7 @@ class StationSide:
 
     # -- health --------------------------------------------------------------------
 
-    def telemetry_limit_ns(self) -> int:
+    def _limit_ns(self) -> int:
         """Telemetry older than this is too old to arm on [ns].
 
         Twice the link's delay, five frames at the budget's rate, and a second.
@@ -459,7 +478,7 @@ class StationSide:
         status = self._status
         present = status is not None and now_ns - self._status_ns < _EMULATOR_LIMIT_NS
         self._link_events.emulator(now_ns, present=present)
-        limit_ns = self.telemetry_limit_ns()
+        limit_ns = self._telemetry_limit_ns
         silent_ns = now_ns - self._heard_ns
         if self._heard_ns and silent_ns > limit_ns:
             self._link_events.silence(now_ns, silent_ns)

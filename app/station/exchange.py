@@ -60,13 +60,14 @@ class Exchange:
         self._reports = [allocate_report() for _ in range(limbs)]
         self._force = np.zeros((limbs, 3))
         self._holding = np.zeros(limbs, dtype=np.int64)
-        self._held_ns = 0
+        self._held, self._held_ns = -1, 0
         self._heard: SignalTold | None = None
         self._heard_ns = 0
         self._integral = (0.0, 0.0, 0.0)
         self._integral_of = -1
         self._engagement = 0
-        self._arming: tuple[int, int] | None = None
+        self._asked: tuple[int, int, int, int] | None = None
+        self._strategy = Strategy.POSITION_POSITION
         self._seen: dict[int, tuple[int, int, ObjectTold]] = {}
         self._seen_in = 0
         self._gripped = np.zeros(limbs, dtype=bool)
@@ -82,14 +83,17 @@ class Exchange:
             now_ns: present time [ns].
             state: newest state of the control loop.
         """
-        self._engagement = int(state.sent_engagement[0])
-        arming = (int(state.mode[0]), int(state.arm_epoch[0]))
-        if arming != self._arming and arming[0] == StationMode.ARMED:
-            self.goals.arm(now_ns)
-        self._arming = arming
+        asked = (
+            int(state.mode.item()),
+            int(state.arm_epoch.item()),
+            int(state.strategy.item()),
+            int(state.sent_engagement.item()),
+        )
+        if asked != self._asked:
+            self._take_up(now_ns, asked)
+        elif now_ns < self.side.idle_until_ns and not self.goals.busy:
+            return []
         self.desk.step(now_ns, state)
-        strategy = Strategy(int(state.strategy[0]))
-        self.bilateral = strategy.bilateral
         limb_hz = _BILATERAL_HZ if self.bilateral else 0.0
         if self.side.idle(now_ns, state, limb_hz, more=self.goals.busy):
             return []
@@ -101,13 +105,23 @@ class Exchange:
                 if self.side.compact:
                     self.goals.refuse(now_ns, str(error))
         beside = Beside(
-            signal=self._signal(strategy, state),
+            signal=self._signal(self._strategy, state),
             grip=self._grip(state),
             goal=self.goals.to_send(coarse=False),
             coarse_goal=coarse,
             limb_hz=limb_hz,
         )
         return self.side.send(now_ns, state, beside)
+
+    def _take_up(self, now_ns: int, asked: tuple[int, int, int, int]) -> None:
+        """Take up another mode, arming, strategy or engagement."""
+        mode, epoch, strategy, self._engagement = asked
+        armed = mode == StationMode.ARMED
+        if armed and (self._asked is None or (mode, epoch) != self._asked[:2]):
+            self.goals.arm(now_ns)
+        self._strategy = Strategy(strategy)
+        self.bilateral = self._strategy.bilateral
+        self._asked = asked
 
     def _signal(self, strategy: Strategy, state: StationState) -> SignalTold | None:
         fields = DOWN_FIELDS[strategy]
@@ -147,8 +161,10 @@ class Exchange:
         late = 0 < self._held_ns - frame.generated_ns < _OVERTAKEN_NS
         if frame.held >= 0 and not late:
             self._held_ns = frame.generated_ns
-            for limb in range(len(self._holding)):
-                self._holding[limb] = 1 if frame.held >> limb & 1 else -1
+            if frame.held != self._held:
+                self._held = frame.held
+                for limb in range(len(self._holding)):
+                    self._holding[limb] = 1 if frame.held >> limb & 1 else -1
         try:
             for told in read_contacts(frame.contact, frame.generated_ns):
                 if told.limb < len(self._reports):
@@ -218,11 +234,14 @@ class Exchange:
     def _fill_report(
         self, now_ns: int, limb: int, report: SurfaceReport, health: LinkHealth
     ) -> None:
-        health.report_number[limb] = report.number[0]
-        if not report.number[0]:
+        number = int(report.number.item())
+        if not number:
             return
-        estimated_ns = int(report.estimated_ns[0])
+        estimated_ns = int(report.estimated_ns.item())
         health.report_estimated_ns[limb] = self.side.clock.ours(now_ns, estimated_ns)
+        if health.report_number[limb] == number:
+            return  # the rest stands there
+        health.report_number[limb] = number
         health.report_status[limb] = report.status[0]
         health.report_kind[limb] = report.kind[0]
         health.report_point[limb] = report.point

@@ -70,15 +70,15 @@ class GoalDesk:
             What was acted on; views, good until the next look.
         """
         acted = []
-        for source, mailbox in zip(GoalSource, blocks.goals, strict=True):
-            count, seen = mailbox.count, self._seen[source]
+        for source, mailbox in enumerate(blocks.goals):
+            count = mailbox.count
             if count == self._counts[source] or not mailbox.refresh():
                 continue
-            self._counts[source] = count
+            self._counts[source], seen = count, self._seen[source]
             revision = int(mailbox.local.revision[0])
             self._seen[source] = revision
             if seen is not None and revision != seen:
-                self.want(now_ns, source, mailbox.local)
+                self.want(now_ns, GoalSource(source), mailbox.local)
                 acted.append(mailbox.local)
         return acted
 
@@ -133,8 +133,8 @@ class GoalDesk:
 
     def fill(self, health: LinkHealth) -> None:
         """Write what became of goals into the health block."""
-        for source in GoalSource:
-            health.goal_wish[source] = self._seen[source] or 0
+        for source, revision in enumerate(self._seen):
+            health.goal_wish[source] = revision or 0
             health.goal_taken[source] = self._taken[source]
         for limb in range(self._limbs):
             health.goal_hold[limb] = self._keeper.hold(limb)

@@ -4,6 +4,7 @@ Pure: fed with times and values, used by the live station and by virtual-time tr
 """
 
 import bisect
+import math
 from collections import deque
 from typing import Any, NamedTuple
 
@@ -22,19 +23,19 @@ __all__ = ["DriveSummary"]
 
 _HISTORY_STEP_NS = 2 * NS_PER_MS
 _HISTORY = 8192  # 16 s: longer than any preset's delay
+_ARMED = int(StationMode.ARMED)
 _LOST = (Fate.LOST_BURST, Fate.LOST_RESIDUAL, Fate.CUT)
 
 
 class _Wanted(NamedTuple):
-    """Where the tips were to be."""
+    """Where the tips were to be while a limb was driven."""
 
-    time_ns: int
     limb: int
-    """That was driven; -1 for none."""
-    targets: FloatArray
-    """(L, 3) [m]."""
+    """That was driven."""
+    target: FloatArray
+    """(3,) of its tip [m]."""
     commands: FloatArray
-    """(L, 3) [m]."""
+    """(L, 3) of all tips [m]."""
 
 
 class _Counted(NamedTuple):
@@ -52,7 +53,8 @@ class DriveSummary:
         self._model = model
         self._start_ns = start_ns
         self._last_ns = start_ns
-        self._history: deque[_Wanted] = deque(maxlen=_HISTORY)
+        self._times_ns: deque[int] = deque(maxlen=_HISTORY)
+        self._history: deque[_Wanted | None] = deque(maxlen=_HISTORY)  # at those times
         self._errors: list[float] = []
         self._tracking: list[float] = []
         self._ages: list[float] = []
@@ -67,20 +69,17 @@ class DriveSummary:
 
     def add_state(self, state: StationState) -> None:
         """Remember target and command, every 2 ms at most."""
-        now_ns = int(state.time_ns[0])
-        history = self._history
-        if history and now_ns - history[-1].time_ns < _HISTORY_STEP_NS:
+        now_ns = int(state.time_ns.item())
+        times_ns = self._times_ns
+        if times_ns and now_ns - times_ns[-1] < _HISTORY_STEP_NS:
             return
-        armed = int(state.mode[0]) == StationMode.ARMED
-        driven = armed and state.active_source[0] >= 0
-        history.append(
-            _Wanted(
-                now_ns,
-                int(state.selected_limb[0]) if driven else -1,
-                state.target_position.copy(),
-                state.tip_commanded.copy(),
-            )
-        )
+        wanted = None
+        if state.mode.item() == _ARMED and state.active_source.item() >= 0:
+            limb = int(state.selected_limb.item())
+            target = state.target_position[limb].copy()
+            wanted = _Wanted(limb, target, state.tip_commanded.copy())
+        times_ns.append(now_ns)
+        self._history.append(wanted)
         self._last_ns = max(self._last_ns, now_ns)
 
     def add_telemetry(
@@ -102,15 +101,14 @@ class DriveSummary:
         """
         self._delays.append((received_ns - generated_ns) / NS_PER_MS)
         now = self._at(generated_ns)
-        if now is None or now.limb < 0 or limb not in {WHOLE_ROBOT, now.limb}:
+        if now is None or limb not in {WHOLE_ROBOT, now.limb}:
             return
         limb = now.limb
         tip = limb_tip(self._model, limb, coordinates)
-        self._errors.append(float(np.linalg.norm(tip - now.targets[limb])))
+        self._errors.append(_length(tip - now.target))
         then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))
-        if then is not None and then.limb >= 0:
-            away = tip - then.commands[limb]
-            self._tracking.append(float(np.linalg.norm(away)))
+        if then is not None:
+            self._tracking.append(_length(tip - then.commands[limb]))
 
     def add_sent(self, size_bytes: int) -> None:
         """Count a frame handed to the link."""
@@ -207,11 +205,16 @@ class DriveSummary:
         }
 
     def _at(self, time_ns: int) -> _Wanted | None:
-        """Return the newest remembered state not after a time."""
-        position = bisect.bisect_right(
-            self._history, time_ns, key=lambda wanted: wanted.time_ns
-        )
+        """Return what was wanted in the newest remembered state not after a time.
+
+        None where nothing is remembered, or nothing was driven.
+        """
+        position = bisect.bisect_right(self._times_ns, time_ns)
         return self._history[position - 1] if position else None
+
+
+def _length(vector: FloatArray) -> float:
+    return math.sqrt(vector @ vector)
 
 
 def _round(value: Any) -> float:

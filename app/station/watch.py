@@ -35,6 +35,7 @@ class StateWatch:
         self._faults = [0] * len(limb_names)
         self._surfaces = [0] * len(limb_names)
         self._unexplained = [0] * len(limb_names)
+        self._words: tuple[int | bytes, ...] = ()  # of the last state
 
     def step(self, state: StationState) -> list[Event]:
         """Compare with the last state.
@@ -45,16 +46,18 @@ class StateWatch:
         Returns:
             An event for every change worth telling.
         """
-        if (
-            state.mode[0] == self._mode
-            and state.arm_refusal[0] == self._refusal
-            and state.arm_epoch[0] == self._epoch
-            and state.active_source[0] == self._active
-            and state.fault.tolist() == self._faults
-            and state.surface_status.tolist() == self._surfaces
-            and state.unexplained.tolist() == self._unexplained
-        ):
+        words = (
+            state.mode.item(),
+            state.arm_refusal.item(),
+            state.arm_epoch.item(),
+            state.active_source.item(),
+            state.fault.tobytes(),
+            state.surface_status.tobytes(),
+            state.unexplained.tobytes(),
+        )
+        if words == self._words:
             return []
+        self._words = words
         now_ns = int(state.time_ns[0])
         events: list[Event] = []
 
