@@ -6,7 +6,6 @@ kernel frees when the process ends, however it ends. Others watch.
 
 import fcntl
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from app.clock import NS_PER_MS
@@ -153,12 +152,11 @@ class ConsoleControls:
             name: int(getattr(keys, name)) + self._presses[name] + self._before[name]
             for name in _COUNTS
         }
-        merged = replace(keys, **counts)  # type: ignore[arg-type]
+        merged = keys._replace(**counts)  # type: ignore[arg-type]
         if self.drag is None:
             return merged
         x, y, z = (float(value) for value in self.drag.target)
-        return replace(
-            merged,
+        return merged._replace(
             present=True,
             deadman=True,
             mode=InputMode.TARGET,

@@ -1,6 +1,5 @@
 """One sample of an operator, and its shared form."""
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -29,8 +28,7 @@ class InputMode(IntEnum):
     TARGET = 2  # `target` is where the tip shall go
 
 
-@dataclass(frozen=True)
-class OperatorInput:
+class OperatorInput(NamedTuple):
     """One sample of an operator, stamped at the device.
 
     Attributes:
@@ -67,12 +65,12 @@ class OperatorInput:
 
 
 def _three(values: FloatArray) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
+    x, y, z = values.tolist()
     return x, y, z
 
 
 class InputBlock(NamedTuple):
-    """Shared form of `OperatorInput`; one mailbox for each `Source`."""
+    """Shared form of `OperatorInput`, field by field; one mailbox for each `Source`."""
 
     stamp_ns: IntArray
     present: IntArray
@@ -91,8 +89,22 @@ class InputBlock(NamedTuple):
 
     def put(self, sample: OperatorInput) -> None:
         """Copy a sample into these arrays."""
-        for name, array in zip(self._fields, self, strict=True):
-            array[...] = getattr(sample, name)
+        (
+            self.stamp_ns[0],
+            self.present[0],
+            self.deadman[0],
+            self.clutch[0],
+            self.mode[0],
+            self.limb[0],
+            self.rate[:],
+            self.target[:],
+            self.velocity[:],
+            self.grip[0],
+            self.arm_count[0],
+            self.disarm_count[0],
+            self.estop_count[0],
+            self.estop_reset_count[0],
+        ) = sample
 
     def sample(self) -> OperatorInput:
         """Undo `put`."""

@@ -26,7 +26,7 @@ to a live process, off its control path. `app.session.container` is the file its
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -73,7 +73,6 @@ __all__ = [
 
 _PARTS_OF_STATE = {"/contact": "Contact", "/energy": "Energy"}
 _PARTS_EVERY = 10  # ticks
-_INPUT_FIELDS = tuple(field.name for field in fields(OperatorInput))
 _LINK_EVERY_NS = NS_PER_S
 SETPOINT_FIELDS = ("mode", "arm_epoch", "coordinates_commanded", "grip")
 """What `Recorder.write_setpoint` reads of the state."""
@@ -185,8 +184,9 @@ class Recorder:
 
     def write_input(self, source: Source, sample: OperatorInput) -> None:
         """Keep one sample of an operator."""
-        values = {name: getattr(sample, name) for name in _INPUT_FIELDS}
-        message = SCHEMAS["OperatorInput"].message(source=int(source), **values)
+        message = SCHEMAS["OperatorInput"].message(
+            source=int(source), **sample._asdict()
+        )
         self._write(
             f"/input/{source.name.lower()}", "OperatorInput", sample.stamp_ns, message
         )

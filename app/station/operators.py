@@ -5,7 +5,6 @@ scripted operators share this one. A device that hangs inside SDL holds this thr
 and so its stamps: the control loop then finds its samples too old and is neutral.
 """
 
-import dataclasses
 import math
 import threading
 from typing import Protocol
@@ -171,9 +170,7 @@ class OperatorWorker:
         last = self._last.get(source)
         if last is not None and sample.stamp_ns == last.stamp_ns:
             return
-        changed = last is None or sample != dataclasses.replace(
-            last, stamp_ns=sample.stamp_ns
-        )
+        changed = last is None or sample != last._replace(stamp_ns=sample.stamp_ns)
         due_ns = self._kept_ns.get(source, 0) + _JOURNAL_EVERY_NS
         if changed or sample.stamp_ns >= due_ns:
             self._journal.write_input(source, sample)

@@ -125,8 +125,7 @@ class RecordedHands:
             if sample.arm_count > presses:
                 self._armer = source
         stamp_ns = sample.stamp_ns + self._shift_ns + self.waited_ns
-        sample = replace(
-            sample,
+        sample = sample._replace(
             stamp_ns=stamp_ns,
             arm_count=sample.arm_count + self._presses[source],
         )
@@ -146,9 +145,9 @@ class RecordedHands:
             if press and source is self._armer:
                 self._pressed_ns = now_ns
                 self._presses[source] += 1
-                sample = replace(sample, arm_count=sample.arm_count + 1)
-            held = replace(
-                sample, stamp_ns=now_ns, deadman=False, mode=InputMode.NEUTRAL
+                sample = sample._replace(arm_count=sample.arm_count + 1)
+            held = sample._replace(
+                stamp_ns=now_ns, deadman=False, mode=InputMode.NEUTRAL
             )
             samples.append((source, held))
             self._last[source] = (now_ns, held)
@@ -161,7 +160,7 @@ class RecordedHands:
         for source, (given_ns, sample) in self._last.items():
             known = now_ns - self._kept[source] <= _KEPT_NS
             if known and now_ns - given_ns >= _PERIOD_NS:
-                again = replace(sample, stamp_ns=now_ns)
+                again = sample._replace(stamp_ns=now_ns)
                 samples.append((source, again))
                 self._last[source] = (now_ns, again)
         return samples

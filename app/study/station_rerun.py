@@ -11,7 +11,7 @@ station says when it watches its own states, and three fields of the health
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -106,7 +106,7 @@ class _Sources:
             self._next = next(self._messages, None)
         if self._sample is None:
             raise Missing("the first sample of an operator")
-        return replace(self._sample, stamp_ns=stamp_ns)
+        return self._sample._replace(stamp_ns=stamp_ns)
 
 
 def rerun_station(

@@ -81,7 +81,7 @@ def test_input(decoded: dict[str, list[tuple[int, Any]]]) -> None:
     [(time_ns, content)] = decoded["/input/gamepad"]
     assert time_ns == samples.SAMPLE.stamp_ns
     assert content.source == Source.GAMEPAD
-    for name in OperatorInput.__dataclass_fields__:
+    for name in OperatorInput._fields:
         got, wanted = getattr(content, name), getattr(samples.SAMPLE, name)
         assert (tuple(got) if isinstance(wanted, tuple) else got) == wanted, name
 
@@ -161,7 +161,7 @@ def test_schemas_follow_the_records() -> None:
     )
     assert {f.name for f in SCHEMAS["OperatorInput"].fields} == {
         "source",
-        *OperatorInput.__dataclass_fields__,
+        *OperatorInput._fields,
     }
 
 
