@@ -4,7 +4,7 @@ It arms by itself, as a person who watches the screen would, and never against o
 once somebody else has disarmed or stopped, it has ended for good.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.messages import (
@@ -21,22 +21,23 @@ __all__ = ["ArmingWish", "ScriptedArming"]
 
 ARM_PERIOD_NS = 2 * NS_PER_S
 _SETTLE_NS = 100 * NS_PER_MS  # the tick must first see this source with no press
-_NOT_FOLLOWING = (RobotState.IDLE, RobotState.COMPLIANT, RobotState.SLACK)
+_NOT_FOLLOWING = frozenset(
+    int(state) for state in (RobotState.IDLE, RobotState.COMPLIANT, RobotState.SLACK)
+)
+_DISARMED, _ARMED, _STOPPED = (
+    int(mode) for mode in (StationMode.DISARMED, StationMode.ARMED, StationMode.ESTOP)
+)
 
 
-@dataclass(frozen=True)
-class ArmingWish:
-    """What the program's hands do.
-
-    Attributes:
-        drive: hold the deadman and move.
-        arm_count: presses of arm so far.
-        disarm_count: presses of disarm so far.
-    """
+class ArmingWish(NamedTuple):
+    """What the program's hands do."""
 
     drive: bool
+    """Hold the deadman and move."""
     arm_count: int
+    """Presses of arm so far."""
     disarm_count: int
+    """Presses of disarm so far."""
 
 
 class ScriptedArming:
@@ -44,7 +45,7 @@ class ScriptedArming:
 
     def __init__(self, source: Source) -> None:
         """Start with nothing pressed; `source` is the one this program speaks as."""
-        self._source = source
+        self._may_drive_beside = (-1, int(source))
         self._arm = 0
         self._disarm = 0
         self._first_ns: int | None = None
@@ -72,17 +73,17 @@ class ScriptedArming:
         """
         if self._first_ns is None:
             self._first_ns = now_ns
-        mode = StationMode(int(state.mode[0]))
-        armed = mode == StationMode.ARMED
-        heard_ns = int(health.robot_heard_ns[0])
-        fresh = heard_ns > 0 and now_ns - heard_ns <= int(health.telemetry_limit_ns[0])
-        self._watch_people(now_ns, mode, int(state.arm_refusal[0]))
+        mode = state.mode.item()
+        armed = mode == _ARMED
+        heard_ns = health.robot_heard_ns.item()
+        fresh = heard_ns > 0 and now_ns - heard_ns <= health.telemetry_limit_ns.item()
+        self._watch_people(now_ns, mode, state.arm_refusal.item())
         self._was_armed = armed
         drive = False
         if not self._ended and fresh and now_ns - self._first_ns >= _SETTLE_NS:
             if armed:
                 # a person who holds a deadman has the limb; this one waits
-                drive = int(state.active_source[0]) in (-1, int(self._source))
+                drive = state.active_source.item() in self._may_drive_beside
                 self._retry(now_ns, health)
             else:
                 self._press_arm(now_ns, health)
@@ -93,18 +94,18 @@ class ScriptedArming:
         events, self._events = self._events, []
         return events
 
-    def _watch_people(self, now_ns: int, mode: StationMode, refusal: int) -> None:
+    def _watch_people(self, now_ns: int, mode: int, refusal: int) -> None:
         if self._ended:
             return
-        stopped = mode == StationMode.ESTOP
+        stopped = mode == _STOPPED
         # the tick gives a reason, other than 0, when it or the robot disarmed
         disarmed = (
             self._was_armed
-            and mode == StationMode.DISARMED
+            and mode == _DISARMED
             and refusal == 0
             and not self._own_disarm
         )
-        if mode == StationMode.DISARMED:
+        if mode == _DISARMED:
             self._own_disarm = False
         if stopped or disarmed:
             self._ended = True
@@ -126,13 +127,14 @@ class ScriptedArming:
 
     def _retry(self, now_ns: int, health: LinkHealth) -> None:
         """Disarm, to arm anew, where the robot has not taken up this arming."""
+        if health.robot_state.item() not in _NOT_FOLLOWING:
+            return
         patience_ns = max(
             ARM_PERIOD_NS,
-            3 * int(NS_PER_MS * min(60_000.0, max(0.0, float(health.rtt_ms[0])))),
-            2 * int(health.telemetry_limit_ns[0]),
+            3 * int(NS_PER_MS * min(60_000.0, max(0.0, health.rtt_ms.item()))),
+            2 * health.telemetry_limit_ns.item(),
         )
-        following = int(health.robot_state[0]) not in _NOT_FOLLOWING
-        if following or now_ns - self._pressed_ns < patience_ns:
+        if now_ns - self._pressed_ns < patience_ns:
             return
         self._disarm += 1
         self._own_disarm = True

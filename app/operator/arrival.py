@@ -9,6 +9,7 @@ into what the robot is felt to push against.
 import numpy as np
 
 from app.clock import NS_PER_S
+from app.operator.distance import length_of
 from app.operator.look import Seen
 from app.operator.performer import Reacher
 from models.numerics import FloatArray
@@ -83,12 +84,12 @@ class Arrival:
         """Return where the hand is (3,) [m]; `is_there` tells whether it is done."""
         error = self._place - seen.confirmed
         if self._exact:
-            gap = float(np.linalg.norm(error))
+            gap = length_of(error)
             self.is_there = self._dwell.is_done(
                 now_ns, gap, seen.confirmed_speed, self._width
             )
-            self._doubt(now_ns, seen, error)
-        hand = self._reacher.step(now_ns, seen).copy()
+            self._doubt(now_ns, seen, error, gap)
+        hand = self._reacher.step(now_ns, seen)
         if not self._reacher.at_target:
             self._met_ns = None
         elif self._met_ns is None:
@@ -97,15 +98,15 @@ class Arrival:
             self.is_there = self._reacher.at_target
         return hand
 
-    def _doubt(self, now_ns: int, seen: Seen, error: FloatArray) -> None:
+    def _doubt(self, now_ns: int, seen: Seen, error: FloatArray, gap: float) -> None:
         """Aim elsewhere where the robot has come to rest beside the target."""
         if self._met_ns is None or not seen.predicted:
             return
         since_s = (now_ns - self._met_ns) / NS_PER_S
         rests = seen.confirmed_speed < _STILL
-        off = float(np.linalg.norm(error)) > 0.5 * self._width
+        off = gap > 0.5 * self._width
         if off and rests and since_s > seen.round_trip_s + _DOUBT_S:
-            push = float(np.linalg.norm(seen.pushes))
+            push = length_of(seen.pushes)
             if push > _PUSHES:
                 along = seen.pushes / push
                 error = error - max(0.0, float(error @ along)) * along

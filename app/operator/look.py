@@ -15,6 +15,8 @@ import numpy as np
 from app.clock import NS_PER_S
 from app.config.teleop import StrategyName
 from app.messages import LinkHealth, StationState
+from app.operator.distance import length_of
+from models.bound import bind, bound
 from models.limb import limb_poses
 from models.numerics import FloatArray
 from models.robot import RobotModel
@@ -88,18 +90,20 @@ class Trail:
     def __init__(self, jitter: float = 0.0) -> None:
         """Start with nothing seen; `jitter` is the noise's SD on each axis [m]."""
         self._jitter = jitter
+        self._least = 2 if jitter == 0.0 else _FEWEST
+        self._span_ns = _SPAN_NS if jitter == 0.0 else _NOISY_SPAN_NS
         self._shown: deque[tuple[int, FloatArray]] = deque()
+        self._speed = 0.0
 
     def show(self, stamp_ns: int, place: FloatArray) -> None:
         """Add a place (3,) [m] that was true at `stamp_ns` [ns], if it is newer."""
-        if self._shown and stamp_ns <= self._shown[-1][0]:
-            return
-        self._shown.append((stamp_ns, place.copy()))
-        least = 2 if self._jitter == 0.0 else _FEWEST
-        span_ns = _SPAN_NS if self._jitter == 0.0 else _NOISY_SPAN_NS
         shown = self._shown
-        while len(shown) > least and stamp_ns - shown[1][0] >= span_ns:
+        if shown and stamp_ns <= shown[-1][0]:
+            return
+        shown.append((stamp_ns, place.copy()))
+        while len(shown) > self._least and stamp_ns - shown[1][0] >= self._span_ns:
             shown.popleft()
+        self._speed = self._mean_speed() if len(shown) > 1 else 0.0
 
     @property
     def place(self) -> FloatArray | None:
@@ -109,18 +113,21 @@ class Trail:
     @property
     def speed(self) -> float:
         """What is seen of it [m/s]."""
-        if len(self._shown) < 2:
-            return 0.0
-        (first_ns, first), (last_ns, last) = self._shown[0], self._shown[-1]
+        return self._speed
+
+    def _mean_speed(self) -> float:
         if self._jitter == 0.0:
-            return float(np.linalg.norm(last - first)) * NS_PER_S / (last_ns - first_ns)
+            (first_ns, first), (last_ns, last) = self._shown[0], self._shown[-1]
+            return length_of(last - first) * NS_PER_S / (last_ns - first_ns)
         count = max(1, len(self._shown) // 3)
         shown = list(self._shown)
         old, new = shown[:count], shown[-count:]
-        way = sum(place for _, place in new) - sum(place for _, place in old)
+        start: FloatArray = np.zeros(3)
+        way = sum((place for _, place in new), start)
+        way = way - sum((place for _, place in old), start)
         time_s = (new[0][0] - old[0][0]) / NS_PER_S
         unseen = _SIGMAS * self._jitter * math.sqrt(2.0 / count)
-        return max(0.0, float(np.linalg.norm(way)) / count - unseen) / time_s
+        return max(0.0, length_of(way) / count - unseen) / time_s
 
 
 class Eye:
@@ -141,7 +148,6 @@ class Eye:
             display: what is drawn: as the strategy in force does, or one of the two.
             ahead: from the tip along its axis to the point that is looked at [m].
         """
-        self._model = model
         self._limb = limb
         self._display = display
         self._ahead = ahead
@@ -152,6 +158,11 @@ class Eye:
         start, stop = model.limb_segment_start[limb : limb + 2]
         self._segments = slice(int(start), int(stop))
         self._poses = np.zeros((int(stop - start) + 1, 4, 4))
+        self._tip, self._axis = self._poses[-1, :3, 3], self._poses[-1, :3, 2]
+        base = model.pose_base_to_hull[limb]
+        self._turn, self._origin = base[:3, :3], base[:3, 3]
+        self._model, coordinates = bound(model), np.zeros((int(stop - start), 3))
+        self._lay = bind(limb_poses, self._model, limb, coordinates, self._poses)
         self._seen: Seen | None = None
 
     def look(self, now_ns: int, state: StationState, health: LinkHealth) -> Seen | None:
@@ -160,20 +171,21 @@ class Eye:
         if frame == self._frame and self._seen is not None:
             return self._seen
         self._frame = frame
-        stamp_ns = int(health.confirmed_generated_ns[self._limb])
+        limb = self._limb
+        stamp_ns = health.confirmed_generated_ns.item(limb)
         if stamp_ns > self._stamp_ns:
             self._stamp_ns = stamp_ns
             self._confirmed.show(stamp_ns, self._point(health.confirmed_coordinates))
         predicted = self._predicted(state)
-        if not predicted:
-            self._foretold = Trail()
-        else:
+        if predicted:
             self._foretold.show(now_ns, self._point(state.coordinates_model))
+        elif self._foretold.place is not None:
+            self._foretold = Trail()
         followed = self._foretold if predicted else self._confirmed
         tip, confirmed = followed.place, self._confirmed.place
         if tip is None or confirmed is None:
             return None
-        round_trip_s = 1e-3 * float(health.rtt_ms[0])
+        round_trip_s = 1e-3 * health.rtt_ms.item()
         self._seen = Seen(
             now_ns,
             tip,
@@ -182,23 +194,22 @@ class Eye:
             self._confirmed.speed,
             -state.force_hand,
             predicted,
-            max(0.0, round_trip_s) if np.isfinite(round_trip_s) else 0.0,
-            _HOLDING[int(health.holding[self._limb])],
-            int(health.confirmed_command_ns[self._limb]),
-            health.contact_force[self._limb].copy(),
-            state.target_position[self._limb].copy(),
+            max(0.0, round_trip_s) if math.isfinite(round_trip_s) else 0.0,
+            _HOLDING[health.holding.item(limb)],
+            health.confirmed_command_ns.item(limb),
+            health.contact_force[limb].copy(),
+            state.target_position[limb].copy(),
         )
         return self._seen
 
     def _predicted(self, state: StationState) -> bool:
         if self._display != "strategy":
             return self._display == "predicted"
-        return int(state.strategy[0]) in _PREDICTED
+        return state.strategy.item() in _PREDICTED
 
     def _point(self, coordinates: FloatArray) -> FloatArray:
         """Where (S, 3) coordinates put the point that is looked at (3,) [m]."""
-        limb_poses(self._model, self._limb, coordinates[self._segments], self._poses)
-        base, tip = self._model.pose_base_to_hull[self._limb], self._poses[-1]
-        local = tip[:3, 3] + self._ahead * tip[:3, 2]
-        point: FloatArray = base[:3, :3] @ local + base[:3, 3]
+        self._lay(self._model, self._limb, coordinates[self._segments], self._poses)
+        local = self._tip + self._ahead * self._axis
+        point: FloatArray = self._turn @ local + self._origin
         return point

@@ -12,6 +12,7 @@ same error several times before seeing the first correction.
 import numpy as np
 
 from app.clock import NS_PER_S
+from app.operator.distance import length_of
 from app.operator.look import Seen
 from models.numerics import FloatArray
 
@@ -54,10 +55,10 @@ class Patience:
         if self._hand_from is None:
             return
         if self._hand_ns is None:
-            if float(np.linalg.norm(hand - self._hand_from)) < self._noticed:
+            if length_of(hand - self._hand_from) < self._noticed:
                 return
             self._hand_ns = now_ns
-        if float(np.linalg.norm(seen.tip - self._tip_from)) >= self._noticed:
+        if length_of(seen.tip - self._tip_from) >= self._noticed:
             observed_s = (now_ns - self._hand_ns) / NS_PER_S
             self.round_trip_s += _LEARNING * (observed_s - self.round_trip_s)
             self._hand_from = None

@@ -96,7 +96,7 @@ class Performer:
                 self.hand.take_up(now_ns, state.tip_commanded[self._limb].copy())
             self._act = self.hand.step(now_ns, seen)
         self._driving = drive
-        x, y, z = (float(value) for value in self._act.place)
+        x, y, z = self._act.place.tolist()
         return OperatorInput(
             stamp_ns=now_ns,
             present=True,

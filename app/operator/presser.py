@@ -129,18 +129,19 @@ class PressingHand:
         """Return what it does at `now_ns` [ns]."""
         period = (now_ns - self._last_ns) / NS_PER_S
         self._last_ns = now_ns
-        if self._phase in {_Phase.GO, _Phase.LEAVE}:
+        phase = self._phase
+        if phase is _Phase.GO or phase is _Phase.LEAVE:
             self._hand = self._arrival.step(now_ns, seen)
             if self._arrival.is_there:
                 self._arrived(now_ns)
-            return Act(self._hand.copy())
-        if self._phase is _Phase.DONE:
-            return Act(self._hand.copy())
+            return Act(self._hand)
+        if phase is _Phase.DONE:
+            return Act(self._hand)
         pad = self._pads[self._number]
-        felt = float(seen.force @ pad.normal)  # the reaction points out of the pad
+        felt = float(seen.force.dot(pad.normal))  # the reaction points out of the pad
         if not felt > _NOTHING:
             self._free = self._hand
-        if self._phase is _Phase.ADVANCE:
+        if phase is _Phase.ADVANCE:
             self._hand = self._hand - min(period, 0.1) * _ADVANCE * pad.normal
             if felt > _TOUCH:
                 self._phase = _Phase.PRESS
@@ -150,9 +151,9 @@ class PressingHand:
             way = self._holder.step(now_ns, felt) * self._share(pad, felt)
             self._hand = self._hand - way * pad.normal
             self._keep(now_ns, seen, pad, felt)
-        if float((pad.place - self._hand) @ pad.normal) > _TOO_DEEP:
+        if (pad.place - self._hand).dot(pad.normal) > _TOO_DEEP:
             self._give_up(now_ns, felt)
-        return Act(self._hand.copy())
+        return Act(self._hand)
 
     def events(self) -> list[Event]:
         """Return what happened since the last call."""
@@ -180,7 +181,7 @@ class PressingHand:
 
     def _share(self, pad: Pad, felt: float) -> float:
         """Part of the reference's way that the hand goes along."""
-        way = max(float((self._free - self._hand) @ pad.normal), _LEAST_WAY)
+        way = max(float((self._free - self._hand).dot(pad.normal)), _LEAST_WAY)
         return _ARM / (_ARM + max(felt, 0.0) / way)
 
     def _keep(self, now_ns: int, seen: Seen, pad: Pad, felt: float) -> None:

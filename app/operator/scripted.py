@@ -127,7 +127,7 @@ class PathOperator:
         elif self._taken_ns is not None:
             self._progress = self._progress_at(now_ns)
             self._taken_ns = None
-        x, y, z = (float(value) for value in self._target)
+        x, y, z = self._target.tolist()
         return OperatorInput(
             stamp_ns=now_ns,
             present=True,

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.clock import NS_PER_S
+from app.operator.distance import length_of
 from app.operator.draws import draw_move
 from app.operator.look import Seen
 from app.operator.paths import minimum_jerk
@@ -53,7 +54,7 @@ class _Move(NamedTuple):
     start_ns: int
     duration_s: float
     start: FloatArray
-    end: FloatArray
+    way: FloatArray
 
 
 class Submover:
@@ -131,7 +132,7 @@ class Submover:
     def _go_on(self, now_ns: int, move: _Move) -> None:
         elapsed_s = (now_ns - move.start_ns) / NS_PER_S
         share = minimum_jerk(elapsed_s / move.duration_s)
-        self._hand = move.start + share * (move.end - move.start)
+        self._hand = move.start + share * move.way
         if elapsed_s >= move.duration_s:
             self._move = None
             self._rested_ns = move.start_ns + round(move.duration_s * NS_PER_S)
@@ -145,16 +146,16 @@ class Submover:
 
     def _look(self, now_ns: int, seen: Seen) -> None:
         error = self._target - seen.tip
-        length = float(np.linalg.norm(error))
+        length = length_of(error)
         self._at_target = length <= 0.5 * self._width
         if self._at_target:
             return
         held = seen.target
-        if held is not None and float(np.linalg.norm(self._hand - held)) > _LEFT:
+        if held is not None and length_of(self._hand - held) > _LEFT:
             self._hand = held.copy()  # lets go and takes hold where the target stands
         end = self._hand + error + self._miss(error / length, length)
         duration_s = move_duration(length, self._width, self._speed_limit)
-        self._move = _Move(now_ns, duration_s, self._hand.copy(), end)
+        self._move = _Move(now_ns, duration_s, self._hand, end - self._hand)
         self.patience.moved(self._hand, seen, length)
         self.moves += 1
         self._draws = draw_move(self._seed, self.moves)

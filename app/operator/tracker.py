@@ -20,6 +20,7 @@ import numpy as np
 from app.clock import NS_PER_S
 from app.messages import Event, Severity
 from app.operator.arrival import Arrival, Dwell
+from app.operator.distance import length_of
 from app.operator.draws import draw_noise
 from app.operator.look import FRAME_HZ, Seen
 from app.operator.paths import TipPath
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 _DELAY_S = 0.25
+_DELAY_NS = round(_DELAY_S * NS_PER_S)
 _PREVIEW_S = 0.3
 _LAG_S = 0.1
 _PHASE_MARGIN = math.radians(40.0)
@@ -44,6 +46,8 @@ _CROSSOVER = 3.0  # [rad/s]
 _REMNANT_S = 0.5
 _REMNANT_SHARE = 0.08
 _REMNANT = 0.5e-3  # [m]
+_KEEP = math.exp(-1.0 / (FRAME_HZ * _REMNANT_S))  # of the remnant, each frame
+_FRESH = math.sqrt((1.0 - _KEEP * _KEEP) / 3.0)
 _BLOCK = 256  # frames whose noise is drawn at once
 _START_WIDTH = 10e-3  # [m]
 _IDLE_S = 1.0  # at the start, before the path moves
@@ -138,10 +142,10 @@ class PathHand(ABC):
             time_s = (now_ns - self.started_ns) / NS_PER_S
             self._pursue(now_ns, time_s, seen, self._track)
             self._tell_end(now_ns, time_s, self._track)
-            return Act(self._hand.copy())
+            return Act(self._hand)
         hand = self._arrival.step(now_ns, seen)
         if self._arrival.is_there:
-            self.started_ns, self._hand = now_ns, hand.copy()
+            self.started_ns, self._hand = now_ns, hand
             self._set_out(now_ns)
         return Act(hand)
 
@@ -201,16 +205,16 @@ class TrackingHand(PathHand):
     def _pursue(self, now_ns: int, time_s: float, seen: Seen, track: Track) -> None:
         error = track.at(time_s + _PREVIEW_S) - seen.tip
         self._errors.append((now_ns, error))
-        late_ns = now_ns - round(_DELAY_S * NS_PER_S)
+        late_ns = now_ns - _DELAY_NS
         while len(self._errors) > 1 and self._errors[1][0] <= late_ns:
             self._errors.popleft()
         old_ns, old = self._errors[0]
         if old_ns > late_ns:
             old = np.zeros(3)  # nothing has been seen for long enough yet
         self._shake(int(time_s * FRAME_HZ))
-        size = _REMNANT_SHARE * float(np.linalg.norm(old)) + _REMNANT
+        size = _REMNANT_SHARE * length_of(old) + _REMNANT
         wanted = crossover(seen.visual_delay_s) * (old + size * self._remnant)
-        speed = float(np.linalg.norm(wanted))
+        speed = length_of(wanted)
         wanted *= min(1.0, self._speed_limit / max(speed, 1e-12))
         period = (now_ns - self._last_ns) / NS_PER_S
         self._last_ns = now_ns
@@ -220,11 +224,9 @@ class TrackingHand(PathHand):
 
     def _shake(self, frame: int) -> None:
         """Bring the remnant, of unit SD on the whole, to a frame since the start."""
-        keep = math.exp(-1.0 / (FRAME_HZ * _REMNANT_S))
-        fresh = math.sqrt((1.0 - keep * keep) / 3.0)
         while self._frame < frame:
             self._frame += 1
             block, row = divmod(self._frame, _BLOCK)
             if row == 0 or not self._noise.size:
                 self._noise = draw_noise(self._seed, block, _BLOCK)
-            self._remnant = keep * self._remnant + fresh * self._noise[row]
+            self._remnant = _KEEP * self._remnant + _FRESH * self._noise[row]

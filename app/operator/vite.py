@@ -7,9 +7,12 @@ look to the hand plus the error that is seen; looks are as those of the submover
 here: the hand's speed is limited, as what commands the robot is.
 """
 
+import math
+
 import numpy as np
 
 from app.clock import NS_PER_S
+from app.operator.distance import length_of
 from app.operator.draws import draw_move
 from app.operator.look import Seen
 from app.operator.patience import Patience
@@ -96,7 +99,7 @@ class Vite:
     def _integrate(self, now_ns: int, go_ns: int) -> None:
         left_s = (now_ns - self._last_ns) / NS_PER_S
         time_s = (self._last_ns - go_ns) / NS_PER_S
-        steps = max(1, int(np.ceil(left_s / _STEP_S)))
+        steps = max(1, math.ceil(left_s / _STEP_S))
         period = left_s / steps
         speed = 0.0
         for _ in range(steps):
@@ -104,7 +107,7 @@ class Vite:
             gap = self._wanted - self._hand - self._difference
             self._difference = self._difference + period * _RATE * gap
             rate = go_signal(time_s) * self._difference
-            speed = float(np.linalg.norm(rate))
+            speed = length_of(rate)
             share = min(1.0, self._speed_limit / max(speed, 1e-12))
             self._hand = self._hand + period * share * rate
         if time_s > _GO_RISE_S and speed < _STILL:
@@ -119,7 +122,7 @@ class Vite:
 
     def _look(self, now_ns: int, seen: Seen) -> None:
         error = self._target - seen.tip
-        length = float(np.linalg.norm(error))
+        length = length_of(error)
         self._at_target = length <= 0.5 * self._width
         if self._at_target:
             return
