@@ -44,6 +44,50 @@ def advance_paths(paths: Paths, now_ns: int, period: float) -> int:
     )
 
 
+@kernel
+def begin_paths(
+    paths: Paths,
+    now_ns: int,
+    end_ns: int,
+    first: int,
+    coordinates: FloatArray,
+    shift: FloatArray,
+    chosen: IntArray,
+    wanted_out: FloatArray,
+) -> int:
+    """Begin the paths to a setpoint.
+
+    Args:
+        paths: of all segments.
+        now_ns: robot time [ns].
+        end_ns: when the setpoint is to be reached [ns].
+        first: segment of the first row.
+        coordinates: (n, 3) told [rad, rad, m].
+        shift: (S, 3) is added [rad, rad, m].
+        chosen: (S,) 1 for the segments that follow it.
+        wanted_out: (S, 3) what is wanted of those, inside the envelope.
+
+    Returns:
+        1 where something had to be brought into the envelope, else 0.
+    """
+    clamped = 0
+    for row in range(coordinates.shape[0]):
+        k = first + row
+        if chosen[k] == 0:
+            continue
+        for j in range(3):
+            paths.origin[k, j] = coordinates[row, j] + shift[k, j]
+        wanted = wanted_out[k : k + 1]
+        outside = clamp_to_envelope(paths.model, k, paths.origin[k : k + 1], wanted)
+        clamped = max(clamped, outside)
+        for j in range(3):
+            paths.goal[k, j] = wanted[0, j]
+            paths.origin[k, j] = paths.applied[k, j]
+        paths.begin_ns[k] = now_ns
+        paths.end_ns[k] = end_ns
+    return clamped
+
+
 class Approach:
     """The applied pose and where it is going."""
 
@@ -68,7 +112,20 @@ class Approach:
         )
         """What `advance_paths` works on."""
         self._paths = Bound(self.paths)
+        self._chosen = np.zeros(segments, dtype=np.int64)
+        self._unshifted = np.zeros((segments, 3))
         self._advance = bind(advance_paths, self._paths, 0, 0.0)
+        self._begin = bind(
+            begin_paths,
+            self._paths,
+            0,
+            0,
+            0,
+            self._goal,
+            self._goal,
+            self._chosen,
+            self._wanted,
+        )
 
     def want(self, segment: int, row: FloatArray) -> int:
         """Look at a setpoint of one segment, without going there yet.
@@ -96,6 +153,42 @@ class Approach:
         self._goal[which] = self._wanted[which]
         self._begin_ns[which] = now_ns
         self._end_ns[which] = now_ns + span_ns
+
+    def set_out(
+        self,
+        now_ns: int,
+        segments: Sequence[int],
+        span_ns: int,
+        first: int,
+        coordinates: FloatArray,
+        shift: FloatArray | None,
+    ) -> int:
+        """Want a setpoint of some segments, and begin the paths there.
+
+        Args:
+            now_ns: robot time [ns].
+            segments: indices in the robot.
+            span_ns: time until it is reached [ns].
+            first: segment of the first row of `coordinates`.
+            coordinates: (n, 3) told [rad, rad, m].
+            shift: (S, 3) of what is told [rad, rad, m]; None = none.
+
+        Returns:
+            1 where something had to be brought into the envelope, else 0.
+        """
+        self._chosen[:] = 0
+        for segment in segments:
+            self._chosen[segment] = 1
+        return self._begin(
+            self._paths,
+            now_ns,
+            now_ns + span_ns,
+            first,
+            coordinates,
+            self._unshifted if shift is None else shift,
+            self._chosen,
+            self._wanted,
+        )
 
     def forget(self, now_ns: int) -> None:
         """Go nowhere: old goals are stale."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.config.robot_parameters import RobotParameters
+from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.robot_contact_sense import estimate_tip_forces
@@ -193,7 +194,7 @@ class ContactSense:
         self._draws = np.zeros((_NOISE_ROWS, limbs, 3))
         self._drawn = 0
         self._unread = np.full((limbs, 3), math.nan)
-        self._parts = _SenseData(
+        parts = _SenseData(
             model=model,
             data=allocate_robot_data(model),
             work=allocate_rod_work(model),
@@ -206,6 +207,19 @@ class ContactSense:
             force=self.force,
             valid=self.valid,
             left=self._left,
+        )
+        self._parts = Bound(parts)
+        self._feel = bind(
+            feel_tips,
+            self._parts,
+            0,
+            0.0,
+            0.0,
+            0.0,
+            parts.slow,
+            parts.tension,
+            self._unread,
+            self._unread,
         )
 
     def reset(self) -> None:
@@ -237,7 +251,7 @@ class ContactSense:
             read, draws = tip_force, self._sensor_noise()
         share = self._share
         zone = max(self._dead_zone, 1e-12)
-        feel_tips(
+        self._feel(
             self._parts,
             self._anew,
             share,

@@ -60,7 +60,9 @@ class Followed:
             approach: the bridge's own.
             teleop: of the strategies' slave halves.
         """
-        self._model = model
+        starts = model.limb_segment_start.tolist()
+        self._ranges = list(map(range, starts[:-1], starts[1:]))
+        self._limb_of = [limb for limb, own in enumerate(self._ranges) for _ in own]
         self._approach = approach
         self.goals = GoalRun(model)
         """The goal that a limb works on by itself."""
@@ -160,17 +162,17 @@ class Followed:
 
     def told(self, frame: SetpointFrame) -> list[int]:
         """Segments of the robot that a setpoint tells; none where one is not finite."""
-        finite = np.isfinite(frame.coordinates).all(axis=1)
-        absent = np.isnan(frame.coordinates).all(axis=1)
-        if not (finite | absent).all():
-            return []
-        start = self._first(frame)
-        return [start + int(row) for row in np.flatnonzero(finite)]
+        told: list[int] = []
+        for segment, row in enumerate(frame.coordinates.tolist(), self._first(frame)):
+            if all(map(math.isfinite, row)):
+                told.append(segment)
+            elif not all(map(math.isnan, row)):
+                return []
+        return told
 
     def _first(self, frame: SetpointFrame) -> int:
         """Segment of the robot that the frame's first row is of."""
-        whole = frame.limb == WHOLE_ROBOT
-        return 0 if whole else int(self._model.limb_segment_start[frame.limb])
+        return 0 if frame.limb == WHOLE_ROBOT else self._ranges[frame.limb].start
 
     def setpoint(
         self, now_ns: int, frame: SetpointFrame, segments: Sequence[int], span_ns: int
@@ -201,12 +203,14 @@ class Followed:
         self._give_back(now_ns, segments, coordinates, start)
         carry = max(0.0, 1.0 - (now_ns - self._carried_ns) / _CARRY_NS)
         obeyed = [segment for segment in segments if not self._is_taken(segment)]
-        clamped = 0
-        for segment in obeyed:
-            row = coordinates[segment - start] + carry * self._carried[segment]
-            clamped = max(clamped, self._approach.want(segment, row))
-        self.clamped += clamped
-        self._approach.aim(now_ns, obeyed, span_ns)
+        self.clamped += self._approach.set_out(
+            now_ns,
+            obeyed,
+            span_ns,
+            start,
+            coordinates,
+            carry * self._carried if carry else None,
+        )
         return heard or bool(obeyed)
 
     def _give_back(
@@ -267,13 +271,11 @@ class Followed:
         return signal if set(self._segments(signal.limb)) <= set(segments) else None
 
     def _segments(self, limb: int) -> range:
-        start, stop = self._model.limb_segment_start[limb : limb + 2]
-        return range(int(start), int(stop))
+        return self._ranges[limb]
 
     def _is_taken(self, segment: int) -> bool:
         """Tell whether a segment's limb follows something else than setpoints."""
-        starts = self._model.limb_segment_start
-        limb = int(np.searchsorted(starts, segment, side="right")) - 1
+        limb = self._limb_of[segment]
         return limb == self.half.limb or self.goals.holds(limb)
 
     def goal(self, content: bytes) -> None:

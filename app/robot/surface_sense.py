@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from app.robot.contact_sense import DEAD_ZONE_N
 from app.teleop.contact_codec import write_contact
+from models.bound import Bound, bind
 from models.environment_report import SurfaceReport, allocate_report
 from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotModel
@@ -242,7 +243,7 @@ class SurfaceSense:
         self._model = model
         self._all = np.ones(len(tips), dtype=np.int64)
         self._reports = [tip.report for tip in tips]
-        self._tips = _SenseData(
+        parts = _SenseData(
             model=model,
             gates=build_surface_estimator(gates),
             tips=tips,
@@ -254,6 +255,9 @@ class SurfaceSense:
             nowhere=np.zeros(3),
             poses=np.zeros((longest + 1, 4, 4)),
         )
+        self._tips = Bound(parts)
+        pose, force = model.rest_coordinates, np.zeros((len(tips), 3))
+        self._sense = bind(sense_surfaces, self._tips, 0, pose, force, self._all)
         self._entries: dict[int, bytes] = {}
 
     def step(
@@ -273,7 +277,7 @@ class SurfaceSense:
             known: (L,) 1 where it is known, else the tip is not looked at; None: all.
         """
         known = self._all if known is None else known
-        news = sense_surfaces(self._tips, now_ns, measured, force, known)
+        news = self._sense(self._tips, now_ns, measured, force, known)
         if not news:
             return
         for limb, report in enumerate(self._reports):
