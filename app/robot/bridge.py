@@ -97,6 +97,8 @@ class Bridge:
         """Whole, fresh setpoint frames for this robot, obeyed or not."""
         self.newest: Heard | None = None
         """The newest such frame."""
+        self.decided = True
+        """In the last step there was something to decide; else all went on."""
 
     @property
     def rejected(self) -> Counter[Rejection]:
@@ -166,7 +168,9 @@ class Bridge:
             period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
             moved = self._onward.step(now_ns, period, patience_ns, measured, contact)
             if moved is not None:
+                self.decided = False
                 return moved
+        self.decided = True
         applied = self._decide(now_ns, elapsed_ns, measured, unsafe, contact)
         self._onward_until_ns = self._decided_until_ns()
         self._silent_until_ns = 0

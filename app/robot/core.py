@@ -141,28 +141,30 @@ class RobotCore:
         Returns:
             Telemetry packets to send now.
         """
-        measured, tension = self.body.measure()
+        body, bridge = self.body, self.bridge
+        measured, tension = body.measure()
         contact = self._feel(now_ns, measured, tension)
-        self.applied = self.bridge.step(
-            now_ns, measured, unsafe=self.body.unsafe, contact=contact
+        self.applied = bridge.step(
+            now_ns, measured, unsafe=body.unsafe, contact=contact
         )
-        self._tell_grippers()
-        stopped = self.state == RobotState.ESTOP
-        if self._stopped and not stopped:
-            self.body.clear_faults()
-        self._stopped = stopped
+        if bridge.decided:
+            self._tell_grippers()
+            stopped = self.state is RobotState.ESTOP
+            if self._stopped and not stopped:
+                body.clear_faults()
+            self._stopped = stopped
         if self._plant is not None:
             self._plant.time_ns = now_ns - STEP_NS  # it counts on by a step
-        frozen = self.body.step(self.applied)
+        frozen = body.step(self.applied)
         if frozen or self._frozen:
             self._note_frozen(now_ns, frozen)
-        if self.bridge.is_silent(now_ns):
+        if bridge.is_silent(now_ns):
             return []
-        return self.bridge.telemetry(
+        return bridge.telemetry(
             now_ns,
             measured,
             tension,
-            faults=int(self.body.faults),
+            faults=int(body.faults),
             contact=self._surfaces.contact(),
             felt=contact,
             sight=self._sight,
@@ -199,7 +201,7 @@ class RobotCore:
         of a rig is that of a model that follows its actuators (`app.robot.estimator`):
         contact is not in it.
         """
-        if self._plant is None or self.applied.actuation != Actuation.STIFF:
+        if self._plant is None or self.applied.actuation is not Actuation.STIFF:
             self._contact, self._until_sense = None, 0
             return None
         if self._contact is None:
@@ -220,8 +222,6 @@ class RobotCore:
             coordinates: (S, 3) any pose [rad, rad, m].
         """
         self.bridge.warm_up(coordinates)
-        self._sense.step(coordinates, np.zeros(self.model.tendon_angle.size))
-        self._surfaces.warm_up(coordinates)
 
     def events(self) -> list[Event]:
         """Return the events since the last call, oldest first."""

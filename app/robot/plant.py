@@ -15,6 +15,7 @@ from app.messages import Event, RobotFault
 from app.robot.body import Applied
 from app.robot.plant_step import (
     EACH,
+    HAPPENED,
     PLANT_PERIOD,
     AroundParts,
     PlantParts,
@@ -292,10 +293,12 @@ class Plant:
     def _advance(self, actuation: int, target: FloatArray) -> int:
         self.time_ns += _STEP_NS
         self._target[:] = target
-        self._frozen = self._step(*self._parts, actuation)
-        if self.surroundings is not None:
+        told = self._step(*self._parts, actuation)
+        if told >= HAPPENED and self.surroundings is not None:
+            told -= HAPPENED
             self.surroundings.note(self.time_ns)
-        return self._frozen
+        self._frozen = told
+        return told
 
     @property
     def servo_length(self) -> FloatArray:

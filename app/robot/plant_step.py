@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.robot.safety import Actuation
+from models.grasp import NOTHING
 from models.numerics import FloatArray, IntArray, inner_kernel, kernel
 from models.robot import RobotData, RobotModel
 from models.robot_contact import SurroundingsData, SurroundingsModel
@@ -18,6 +19,7 @@ from models.winch import winch_lengths
 
 __all__ = [
     "EACH",
+    "HAPPENED",
     "PLANT_PERIOD",
     "AroundParts",
     "PlantParts",
@@ -31,6 +33,9 @@ PLANT_PERIOD = 1e-3
 """Time step of the plant [s]."""
 EACH = -1
 """In place of an `Actuation`: every winch is told for itself."""
+
+HAPPENED = 1 << 16
+"""Is added to the number of frozen limbs where a gripper took or let go of something."""
 
 _TENSION_LOOP = 5e-3  # s, time constant of a winch under tension control; ASSUMED
 _STIFF, _COMPLIANT = int(Actuation.STIFF), int(Actuation.COMPLIANT)
@@ -231,17 +236,20 @@ def plant_contact_step(parts: PlantParts, around: AroundParts, actuation: int) -
         actuation: as of `plant_step`.
 
     Returns:
-        Number of limbs that are frozen.
+        Number of limbs that are frozen, with `HAPPENED` where there is an event.
     """
     _told(parts, actuation)
-    return int(
-        surroundings_step(
-            parts.real,
-            around.world,
-            PLANT_PERIOD,
-            parts.winch,
-            parts.data,
-            around.state,
-            parts.work,
-        )
+    told = surroundings_step(
+        parts.real,
+        around.world,
+        PLANT_PERIOD,
+        parts.winch,
+        parts.data,
+        around.state,
+        parts.work,
     )
+    event = around.state.grasp.event
+    for limb in range(event.size):
+        if event[limb] != NOTHING:
+            return int(told) + HAPPENED
+    return int(told)

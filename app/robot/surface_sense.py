@@ -240,7 +240,6 @@ class SurfaceSense:
         tips = tuple(
             _allocate_tip(_FELT_N if one else _ESTIMATED_N) for one in has_sensor
         )
-        self._model = model
         self._all = np.ones(len(tips), dtype=np.int64)
         self._reports = [tip.report for tip in tips]
         parts = _SenseData(
@@ -288,13 +287,3 @@ class SurfaceSense:
     def contact(self) -> bytes:
         """What is known of the surfaces touched last, for telemetry."""
         return b"".join(list(self._entries.values())[-_MOST:])
-
-    def warm_up(self, coordinates: FloatArray) -> None:
-        """Compile or load the kernels, on a sense that is thrown away.
-
-        Args:
-            coordinates: (S, 3) any pose [rad, rad, m].
-        """
-        limbs = len(self._reports)
-        sense = SurfaceSense(self._model, np.zeros(limbs, dtype=bool))
-        sense.step(0, coordinates, np.ones((limbs, 3)))

@@ -138,8 +138,6 @@ class Surroundings:
         """
         self._time_ns = now_ns
         grasp = self.data.grasp
-        if not any(grasp.event.tolist()):
-            return
         for limb, event in enumerate(grasp.event.tolist()):
             if event == NOTHING:
                 continue
