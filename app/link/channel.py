@@ -15,7 +15,6 @@ and retransmission by the modem.
 
 import heapq
 from collections import Counter
-from dataclasses import replace
 
 from app.clock import NS_PER_MS
 from app.link.outages import is_out, next_change_ns
@@ -167,7 +166,7 @@ class Channel:
         deliveries: list[Delivery] = []
         while self._flying and self._flying[0][0] <= now_ns:
             due_ns, _, payload, record = heapq.heappop(self._flying)
-            record = replace(record, delivered_ns=now_ns)
+            record = record._replace(delivered_ns=now_ns)
             self._end(record, Fate.DELIVERED)
             deliveries.append(Delivery(due_ns, record.direction, payload, record))
         return deliveries
@@ -200,7 +199,7 @@ class Channel:
     def _end(self, record: PacketRecord, fate: Fate) -> None:
         self.totals[record.direction, fate] += 1
         self._records.append(
-            record if record.fate is fate else replace(record, fate=fate)
+            record if record.fate is fate else record._replace(fate=fate)
         )
 
     def _run(self, now_ns: int) -> None:
@@ -277,7 +276,7 @@ class Channel:
             due_ns = max(due_ns, self._last_due_ns[record.direction])
             self._last_due_ns[record.direction] = due_ns
         self._count += 1
-        record = replace(record, scheduled_due_ns=due_ns)
+        record = record._replace(scheduled_due_ns=due_ns)
         heapq.heappush(self._flying, (due_ns, self._count, sending.payload, record))
 
     def _start(self, serialiser: Serialiser, now_ns: int) -> bool:
@@ -301,8 +300,7 @@ class Channel:
         self._queues[way].take(key)
         loss = self.settings.loss_at(started_ns - self._taken_up_ns)
         fate, deviation_ms = self._weather[way].draw(started_ns - self.start_ns, loss)
-        record = replace(
-            record,
+        record = record._replace(
             started_ns=started_ns,
             fate=Fate(fate) if fate else Fate.DELIVERED,
         )

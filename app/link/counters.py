@@ -1,7 +1,5 @@
 """Counters of a few bits back to whole numbers, by what was heard and sent before."""
 
-import copy
-
 from app.clock import NS_PER_S
 from app.link.packing import unwrap
 
@@ -56,6 +54,13 @@ class _Counter:
         self._last, self._time_ns = last + step + turns * span, time_ns
         return self._last
 
+    def copy(self) -> "_Counter":
+        """Return another that stands where this one does."""
+        other = _Counter()
+        other._last, other._time_ns = self._last, self._time_ns
+        other._steps, other._elapsed_ns = self._steps, self._elapsed_ns
+        return other
+
 
 class Counters:
     """One side's memory of both ways' counters."""
@@ -84,7 +89,7 @@ class Counters:
     def peek(self, code: int, bits: int, time_ns: int, *, telemetry: bool) -> int:
         """Return what `sequence` would, and remember nothing."""
         counter = self._telemetry if telemetry else self._setpoint
-        return copy.copy(counter).take(code, bits, time_ns, least=1)
+        return counter.copy().take(code, bits, time_ns, least=1)
 
     def mode_sequence(
         self, code: int, bits: int, time_ns: int, reference_ns: int, *, stranger: bool

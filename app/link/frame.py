@@ -62,6 +62,10 @@ __all__ = [
 _LEAST_BYTES, _MOST_BYTES = 8, 512
 _SESSION_END = 1 << 32
 _HELLO_KEYS = (Kind.HELLO.value, Kind.COMPACT_HELLO.value)
+_SETPOINT_KEYS = frozenset(
+    {Kind.MODE.value, *range(Kind.ACTIVE_LIMB.value, Kind.GOAL.value + 1)}
+)
+_TELEMETRY_KEYS = range(Kind.TELEMETRY_SOME.value, Kind.TELEMETRY_LIMB.value + 8)
 
 Frame = SetpointFrame | TelemetryFrame | HelloFrame
 
@@ -275,15 +279,15 @@ class Codec:
         key = buffer[0]
         if key in _HELLO_KEYS:
             return self._hello.read(buffer, reference_ns)
+        if key in _TELEMETRY_KEYS:
+            return self._telemetry.read(buffer, reference_ns)
         sender = self._senders.find(peer)
         if profile_of(buffer) is Profile.COMPACT:
             beside = key >= COMPACT_GOAL_KEY and len(buffer) == COMPACT_BYTES
             reader = self._beside if beside else self._compact
             frame = reader.read(buffer, reference_ns, sender)
-        elif key == Kind.MODE.value or Kind.ACTIVE_LIMB.value <= key <= Kind.GOAL.value:
+        elif key in _SETPOINT_KEYS:
             frame = self._setpoints.read(buffer, reference_ns, sender)
-        elif Kind.TELEMETRY_SOME.value <= key < Kind.TELEMETRY_LIMB.value + 8:
-            frame = self._telemetry.read(buffer, reference_ns)
         else:
             raise FrameError(f"Frame key {key:#04x}: no such kind.")
         if isinstance(frame, SetpointFrame) and not frame.stranger:

@@ -197,7 +197,8 @@ class LimbLayout:
 
 def tells(rows: Sequence[Sequence[float]]) -> bool:
     """Whether any coordinate of these rows is there, that is, not NaN."""
-    return any(value == value for row in rows for value in row)
+    first = rows[0][0]  # almost always the whole limb or nothing of it
+    return first == first or any(value == value for row in rows for value in row)
 
 
 def unpack_codes(layouts: Sequence[LimbLayout], value: int) -> list[list[int]]:

@@ -52,7 +52,18 @@ _PLAN_EVERY = 8  # frames, for a peer that missed it
 _PLAN_REPEATS = 3  # after a change
 _GRIP_EVERY, _GRIP_REPEATS = 8, 3  # frames, likewise
 _LONGEST_GOAL = 64
-_LIMB_KINDS = (Kind.ACTIVE_LIMB, Kind.LIMB)
+_MODE, _GOAL, _ACTIVE_LIMB, _LIMB, _SOME_WITH_ACTIVE, _SOME, _ALL = (
+    kind.value
+    for kind in (
+        Kind.MODE,
+        Kind.GOAL,
+        Kind.ACTIVE_LIMB,
+        Kind.LIMB,
+        Kind.SOME_WITH_ACTIVE,
+        Kind.SOME,
+        Kind.ALL,
+    )
+)
 
 
 class PackedSetpoints:
@@ -91,7 +102,7 @@ class PackedSetpoints:
         writer.put(self._seal.session, 32)
         writer.put(period_code(frame.period_ms), 6)
         writer.put(uplink_code(frame.uplink_bps), 8)
-        body = bytes([Kind.MODE.value]) + writer.to_bytes()
+        body = bytes([_MODE]) + writer.to_bytes()
         return body + self._seal.long(body, b"")
 
     def write_goal(self, frame: SetpointFrame, mtu_bytes: int) -> bytes:
@@ -105,7 +116,7 @@ class PackedSetpoints:
                 f"Goal has {len(frame.goal)} bytes: at most {_LONGEST_GOAL}."
             )
         time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
-        body = bytes([Kind.GOAL.value]) + self._head(frame, time_ns)
+        body = bytes([_GOAL]) + self._head(frame, time_ns)
         body += write_section(GOAL, frame.goal)
         if len(body) + LONG_BYTES > mtu_bytes:
             raise FrameError(
@@ -171,11 +182,10 @@ class PackedSetpoints:
 
     def _key(self, frame: SetpointFrame, limbs: tuple[int, ...]) -> int:
         if len(limbs) == self._schema.limbs > 1:
-            return Kind.ALL.value
+            return _ALL
         if len(limbs) > 1:
-            return int((Kind.SOME_WITH_ACTIVE if frame.active else Kind.SOME).value)
-        kind = Kind.ACTIVE_LIMB if frame.active else Kind.LIMB
-        return kind.value | limbs[0]
+            return _SOME_WITH_ACTIVE if frame.active else _SOME
+        return (_ACTIVE_LIMB if frame.active else _LIMB) | limbs[0]
 
     def _full(self, limbs: tuple[int, ...], value: int) -> bytes:
         writer = BitWriter()
@@ -218,12 +228,12 @@ class PackedSetpoints:
         Raises:
             FrameError: wrong length, CRC, kind, limb, base or range.
         """
-        if buffer[0] == Kind.MODE.value:
+        if buffer[0] == _MODE:
             return self._read_mode(buffer, reference_ns, sender)
         reader = BitReader(buffer[1:-LONG_BYTES])
         time_ns = SETPOINT_STAMP.time_ns(reader.take(SETPOINT_STAMP.bits), reference_ns)
         code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
-        if buffer[0] == Kind.GOAL.value:
+        if buffer[0] == _GOAL:
             return self._read_goal(buffer, reader, time_ns, code, epoch, sender)
         grade = self._limbs.take_grade(reader)
         known = coarse_time(time_ns)
@@ -267,8 +277,8 @@ class PackedSetpoints:
             period_ms=period,
             coordinates=rows,
             uplink_bps=uplink,
-            active=buffer[0] & 0xF8 == Kind.ACTIVE_LIMB.value
-            or buffer[0] in {Kind.SOME_WITH_ACTIVE.value, Kind.ALL.value},
+            active=buffer[0] & 0xF8 == _ACTIVE_LIMB
+            or buffer[0] in (_SOME_WITH_ACTIVE, _ALL),
             signal=signal,
             grip=told_grip,
         )
@@ -313,17 +323,15 @@ class PackedSetpoints:
         return signal
 
     def _tells_all(self, key: int) -> bool:
-        return key == Kind.ALL.value or (
-            self._schema.limbs == 1 and key in {kind.value for kind in _LIMB_KINDS}
-        )
+        return key == _ALL or (self._schema.limbs == 1 and key in (_ACTIVE_LIMB, _LIMB))
 
     def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:
-        if key == Kind.ALL.value:
+        if key == _ALL:
             return self._schema.all_limbs
-        if key in {Kind.SOME.value, Kind.SOME_WITH_ACTIVE.value}:
+        if key in (_SOME, _SOME_WITH_ACTIVE):
             return self._limbs.take_mask(reader)
         limb = key & 0x07
-        if Kind(key & 0xF8) not in _LIMB_KINDS or limb >= self._schema.limbs:
+        if key & 0xF8 not in (_ACTIVE_LIMB, _LIMB) or limb >= self._schema.limbs:
             raise FrameError(f"Frame key {key:#04x}: no such kind or limb.")
         return (limb,)
 

@@ -20,6 +20,7 @@ goal, what a strategy tells, tension, an object, contact model) and 24 bits of C
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,6 +59,24 @@ _HOLD_TICK_NS = 250 * NS_PER_US
 _HOLD_UNKNOWN = 65535
 _HEAD_BITS = TELEMETRY_STAMP.bits + 2 * _SEQUENCE_BITS + 8 + 3 + 1 + 14 + 16 + 10 + 2
 _LONGEST_CONTACT = 64
+_STATES = tuple(RobotState)
+_ONE, _SOME, _ALL = (
+    kind.value
+    for kind in (Kind.TELEMETRY_LIMB, Kind.TELEMETRY_SOME, Kind.TELEMETRY_ALL)
+)
+
+
+class _Scale(NamedTuple):
+    """How the tensions of some tendons are told."""
+
+    which: IntArray
+    """(t,) tendons of the robot."""
+    least: FloatArray
+    """(t,) least tension [N]."""
+    range: FloatArray
+    """(t,) from there to the greatest [N]."""
+    span: FloatArray
+    """(t,) the same, infinite where there is none: all values divide to code 0."""
 
 
 class PackedTelemetry:
@@ -71,19 +90,22 @@ class PackedTelemetry:
         self._counters = terms.counters
         self._limbs = PackedLimbs(terms.schema, terms.schema.telemetry)
         self.grade = Grade.STANDARD
-        self._which: dict[tuple[int, ...], IntArray] = {}
-        low, high = np.array(terms.schema.tension).reshape(-1, 2).T
-        self._least, self._range = low, high - low
-        self._span = np.where(high > low, high - low, np.inf)
+        self._scales: dict[tuple[int, ...], _Scale] = {}
+        self._bytes: dict[tuple[tuple[int, ...], int, bool], int] = {}
 
     def frame_bytes(
         self, limbs: tuple[int, ...], grade: Grade, *, tension: bool
     ) -> int:
         """Length of a frame of these limbs, with tensions or without [bytes]."""
+        known = self._bytes.get((limbs, grade, tension))
+        if known is not None:
+            return known
         bits = _HEAD_BITS + self._limbs.bits(limbs, grade)
-        tendons = len(self._tendons(limbs))
+        tendons = len(self._scale(limbs).which)
         section = 2 + (_TENSION_BITS * tendons + 7) // 8 if tension and tendons else 0
-        return 1 + (bits + 7) // 8 + section + LONG_BYTES
+        size = 1 + (bits + 7) // 8 + section + LONG_BYTES
+        self._bytes[limbs, grade, tension] = size
+        return size
 
     def write(self, frame: TelemetryFrame, mtu_bytes: int) -> bytes:
         """Write a frame; its sections in their order, each only where it fits.
@@ -117,9 +139,8 @@ class PackedTelemetry:
 
     def _key(self, limbs: tuple[int, ...]) -> int:
         if len(limbs) == 1:
-            return Kind.TELEMETRY_LIMB.value | limbs[0]
-        whole = len(limbs) == self._schema.limbs
-        return int((Kind.TELEMETRY_ALL if whole else Kind.TELEMETRY_SOME).value)
+            return _ONE | limbs[0]
+        return _ALL if len(limbs) == self._schema.limbs else _SOME
 
     @staticmethod
     def _put_echo(writer: BitWriter, frame: TelemetryFrame) -> None:
@@ -174,23 +195,28 @@ class PackedTelemetry:
             expected = self._schema.tendon_start[-1]
         if len(tension) != expected:
             raise FrameError(f"There are {expected} tendons, not {len(tension)}.")
-        which = self._tendons(limbs)
-        told = np.asarray(tension, dtype=np.float64)[which - offset]
-        if not np.isfinite(told).all():
+        scale = self._scale(limbs)
+        told = np.asarray(tension, dtype=np.float64)[scale.which - offset]
+        if not math.isfinite(told.sum()):
             raise FrameError(f"Tensions {told} cannot be sent: they are not finite.")
-        share = (told - self._least[which]) / self._span[which]
-        codes = np.rint(np.clip(share * _MOST, 0.0, _MOST)).astype(np.int64).tolist()
+        told -= scale.least
+        told /= scale.span
+        told *= _MOST
+        codes = np.rint(np.minimum(np.maximum(told, 0.0), _MOST)).tolist()
         writer = BitWriter()
-        writer.put_all(codes, _TENSION_BITS)
+        writer.put_all(list(map(int, codes)), _TENSION_BITS)
         return write_section(TENSION, writer.to_bytes())
 
-    def _tendons(self, limbs: tuple[int, ...]) -> IntArray:
+    def _scale(self, limbs: tuple[int, ...]) -> _Scale:
         """Return the tendons of these limbs, in order."""
-        known = self._which.get(limbs)
+        known = self._scales.get(limbs)
         if known is None:
             ranges = [self._schema.tendons(limb) for limb in limbs]
             indices = [k for part in ranges for k in range(part.start, part.stop)]
-            known = self._which[limbs] = np.array(indices, dtype=np.int64)
+            which = np.array(indices, dtype=np.int64)
+            low, high = np.array(self._schema.tension).reshape(-1, 2)[which].T
+            span = np.where(high > low, high - low, np.inf)
+            known = self._scales[limbs] = _Scale(which, low, high - low, span)
         return known
 
     def read(self, buffer: bytes, reference_ns: int) -> TelemetryFrame:
@@ -206,7 +232,7 @@ class PackedTelemetry:
         self._seal.check(buffer, coarse_time(time_ns))
         code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
         state, heard = reader.take(3), reader.take(1)
-        if state >= len(RobotState):
+        if state >= len(_STATES):
             raise FrameError(f"Robot state {state} is not known.")
         echo, echo_time = reader.take(_SEQUENCE_BITS), reader.take(SETPOINT_STAMP.bits)
         hold, received = reader.take(16), reader.take(_SEQUENCE_BITS)
@@ -234,7 +260,7 @@ class PackedTelemetry:
             robot=self._robot_id,
             limb=one,
             epoch=epoch,
-            state=RobotState(state),
+            state=_STATES[state],
             coordinates=rows,
             tension=tension,
             echo_sequence=(self._counters.echo(echo, _SEQUENCE_BITS) if heard else -1),
@@ -252,9 +278,9 @@ class PackedTelemetry:
         )
 
     def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:
-        if key == Kind.TELEMETRY_ALL.value:
+        if key == _ALL:
             return self._schema.all_limbs
-        if key == Kind.TELEMETRY_SOME.value:
+        if key == _SOME:
             return self._limbs.take_mask(reader)
         limb = key & 0x07
         if limb >= self._schema.limbs:
@@ -267,9 +293,12 @@ class PackedTelemetry:
         if section is None:
             return None
         reader = BitReader(section)
-        which = self._tendons(limbs)
-        codes = np.array(reader.take_all(len(which), _TENSION_BITS))
+        scale = self._scale(limbs)
+        codes = np.array(reader.take_all(len(scale.which), _TENSION_BITS))
         reader.finish()
+        told: FloatArray = scale.least + scale.range * codes / _MOST
+        if len(limbs) == self._schema.limbs:
+            return told
         tension = np.full(self._schema.tendon_start[-1], np.nan)
-        tension[which] = self._least[which] + self._range[which] * codes / _MOST
+        tension[scale.which] = told
         return tension

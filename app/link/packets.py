@@ -1,7 +1,7 @@
 """Packets on the emulated link: which way, and how each one ended."""
 
-from dataclasses import dataclass
 from enum import Enum, IntEnum
+from typing import NamedTuple
 
 __all__ = ["Delivery", "Direction", "Fate", "PacketRecord"]
 
@@ -24,8 +24,7 @@ class Fate(Enum):
     CUT = "cut"
 
 
-@dataclass(frozen=True, slots=True)
-class PacketRecord:
+class PacketRecord(NamedTuple):
     """The life of one packet; a time it never came to is 0.
 
     Attributes:
@@ -49,8 +48,7 @@ class PacketRecord:
     delivered_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """A packet that arrives."""
 
     due_ns: int

@@ -80,6 +80,18 @@ class Profile(Enum):
     COMPACT = "compact"  # one limb in 8 bytes
 
 
+def _profile(key: int) -> Profile:
+    compact = (
+        key >= COMPACT_SETPOINT_KEY
+        or Kind.COMPACT_MODE.value <= key < URGENT_KEY_END
+        or key == Kind.COMPACT_HELLO.value
+    )
+    return Profile.COMPACT if compact else Profile.PACKED
+
+
+_PROFILES = [_profile(key) for key in range(256)]
+
+
 def stream_key(buffer: bytes) -> int:
     """Return the first byte, by which the channel tells streams apart.
 
@@ -97,13 +109,7 @@ def profile_of(buffer: bytes) -> Profile:
     Raises:
         FrameError: the buffer is empty.
     """
-    key = stream_key(buffer)
-    compact = (
-        key >= COMPACT_SETPOINT_KEY
-        or Kind.COMPACT_MODE.value <= key < URGENT_KEY_END
-        or key == Kind.COMPACT_HELLO.value
-    )
-    return Profile.COMPACT if compact else Profile.PACKED
+    return _PROFILES[stream_key(buffer)]
 
 
 def lane(key: int) -> int:

@@ -79,9 +79,7 @@ class Onward:
         pose = approach.applied
         self._data = Bound(_OnwardData(approach.paths, pressing.data))
         self._unfelt = pressing.unfelt
-        self._move = bind(
-            move_on, self._data, 0, 0.0, 0, 0, self._unfelt, pose
-        )
+        self._move = bind(move_on, self._data, 0, 0.0, 0, 0, self._unfelt, pose)
         self._applied = (
             Applied(pose, Actuation.STIFF),
             Applied(pressing.data.pressed, Actuation.STIFF),

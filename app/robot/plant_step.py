@@ -35,7 +35,7 @@ EACH = -1
 """In place of an `Actuation`: every winch is told for itself."""
 
 HAPPENED = 1 << 16
-"""Is added to the number of frozen limbs where a gripper took or let go of something."""
+"""Is added to the number of frozen limbs where a gripper took or let go."""
 
 _TENSION_LOOP = 5e-3  # s, time constant of a winch under tension control; ASSUMED
 _STIFF, _COMPLIANT = int(Actuation.STIFF), int(Actuation.COMPLIANT)

@@ -8,6 +8,7 @@ station allows it, so that it follows a link whose settings change without being
 of them. Until a station shows that it knows the session, every second frame is a hello.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +30,7 @@ from app.link.signal_section import SignalField
 from app.messages import RobotState
 from app.robot.envelope import motion_since
 from app.robot.object_sight import ObjectSight
+from models.bound import bind, bound
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
@@ -75,7 +77,6 @@ class Reporter:
             budget: what this side may send where the station names no rate.
         """
         limbs = model.tip_speed_limit.size
-        self._model = model
         self._codec = codec
         narrow = codec.profile is Profile.COMPACT
         self._packed_mtu_bytes = _WIDE_MTU_BYTES if narrow else codec.mtu_bytes
@@ -95,6 +96,10 @@ class Reporter:
         self._status = -1
         self._since_status = 0
         self._felt_limb = -1
+        self._bound = bound(model)
+        self._motion = bind(
+            motion_since, self._bound, self._last_finite, self._told, self._change
+        )
 
     def greet(self) -> None:
         """A frame came from someone who may not know the session: tell it again."""
@@ -191,20 +196,36 @@ class Reporter:
             return [self._hello(now_ns)]
         if not changed and not self._pacer.due(now_ns):
             return []
-        finite = np.isfinite(measured).all(axis=1, keepdims=True)
-        np.copyto(self._last_finite, measured, where=finite)
+        if math.isfinite(measured.sum()):
+            self._last_finite[:] = measured
+        else:
+            finite = np.isfinite(measured).all(axis=1, keepdims=True)
+            np.copyto(self._last_finite, measured, where=finite)
         compact = self._codec.profile is Profile.COMPACT
         self._pacer.streams = self._change.size if compact else 1
-        motion_since(self._model, self._last_finite, self._told, self._change)
+        self._motion(self._bound, self._last_finite, self._told, self._change)
         limb = self._next_limb
         if not changed:
             limb = self._pacer.choose(now_ns, self._change.tolist())
         if limb < 0:
             return []
         limbs = (limb,) if compact else self._together(limb)
-        frame = self._frame(now_ns, limbs, state, epoch, heard, received, tension)
-        frame = replace(
-            frame,
+        self._sequence += 1
+        frame = TelemetryFrame(
+            sequence=self._sequence,
+            generated_ns=now_ns,
+            robot=self._codec.robot_id,
+            limb=limbs[0] if len(limbs) == 1 else WHOLE_ROBOT,
+            epoch=epoch,
+            state=state,
+            coordinates=self._rows(limbs),
+            tension=self._tensions(limbs, tension),
+            echo_sequence=-1 if heard is None else heard.sequence,
+            echo_hold_ms=math.nan
+            if heard is None
+            else (now_ns - heard.came_ns) / NS_PER_MS,
+            received=received,
+            echo_generated_ns=-1 if heard is None else heard.generated_ns,
             faults=faults,
             contact=contact,
             signal=signal or self._felt(felt),
@@ -225,16 +246,16 @@ class Reporter:
 
     def _felt(self, felt: FloatArray | None) -> SignalTold | None:
         """The greatest force of a tip, and once more when it has gone."""
-        size = np.zeros(1) if felt is None else np.abs(felt).max(axis=1)
-        limb = int(np.argmax(size))
-        if felt is None or not _FELT_N < size[limb] < np.inf:
-            limb, self._felt_limb = self._felt_limb, -1
-            if limb < 0:
-                return None
-            return SignalTold(limb, _MEDIATED, 0, SignalField.FORCE)
-        self._felt_limb = limb
-        x, y, z = felt[limb].tolist()
-        return SignalTold(limb, _MEDIATED, 0, SignalField.FORCE, force=(x, y, z))
+        greatest, limb, force = _FELT_N, -1, (0.0, 0.0, 0.0)
+        if felt is not None and math.isfinite(felt.sum()):
+            for number, (x, y, z) in enumerate(felt.tolist()):
+                size = max(abs(x), abs(y), abs(z))
+                if size > greatest:
+                    greatest, limb, force = size, number, (x, y, z)
+        told, self._felt_limb = self._felt_limb if limb < 0 else limb, limb
+        if told < 0:
+            return None
+        return SignalTold(told, _MEDIATED, 0, SignalField.FORCE, force=force)
 
     def _seen(self, now_ns: int, sight: ObjectSight) -> ObjectTold | None:
         return sight.next(now_ns, self._pacer.budget.bytes_per_s())
@@ -288,39 +309,22 @@ class Reporter:
         self._pacer.sent(now_ns, (), len(packet))
         return packet
 
-    def _frame(
-        self,
-        now_ns: int,
-        limbs: tuple[int, ...],
-        state: RobotState,
-        epoch: int,
-        heard: Heard | None,
-        received: int,
-        tension: FloatArray,
-    ) -> TelemetryFrame:
-        self._sequence += 1
+    def _rows(self, limbs: tuple[int, ...]) -> FloatArray:
+        """What a frame tells of these limbs; NaN of the others [rad, rad, m]."""
         schema = self._codec.schema
+        if len(limbs) == schema.limbs:
+            return self._last_finite.copy()
         if len(limbs) == 1:
-            rows = self._last_finite[schema.rows(limbs[0])]
-            told = tension[schema.tendons(limbs[0])]
-        else:
-            rows = np.full_like(self._last_finite, np.nan)
-            for limb in limbs:
-                rows[schema.rows(limb)] = self._last_finite[schema.rows(limb)]
-            told = tension
-        return TelemetryFrame(
-            sequence=self._sequence,
-            generated_ns=now_ns,
-            robot=self._codec.robot_id,
-            limb=limbs[0] if len(limbs) == 1 else WHOLE_ROBOT,
-            epoch=epoch,
-            state=state,
-            coordinates=rows,
-            tension=told if bool(np.isfinite(told).all()) else None,
-            echo_sequence=-1 if heard is None else heard.sequence,
-            echo_hold_ms=float("nan")
-            if heard is None
-            else (now_ns - heard.came_ns) / NS_PER_MS,
-            received=received,
-            echo_generated_ns=-1 if heard is None else heard.generated_ns,
-        )
+            return self._last_finite[schema.rows(limbs[0])]
+        rows = np.full_like(self._last_finite, np.nan)
+        for limb in limbs:
+            rows[schema.rows(limb)] = self._last_finite[schema.rows(limb)]
+        return rows
+
+    def _tensions(
+        self, limbs: tuple[int, ...], tension: FloatArray
+    ) -> FloatArray | None:
+        """What a frame of these limbs tells of tensions [N]; None = not all finite."""
+        schema = self._codec.schema
+        told = tension[schema.tendons(limbs[0])] if len(limbs) == 1 else tension
+        return told if math.isfinite(told.sum()) else None

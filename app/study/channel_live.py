@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -188,5 +188,5 @@ def _virtual(name: str, seed: int, start_ns: int, live: list[PacketRecord]) -> b
     again = sorted(channel.take_records(), key=lambda record: record.submitted_ns)
     ended = {Fate.DELIVERED, Fate.LOST_BURST, Fate.LOST_RESIDUAL, Fate.SUPERSEDED}
     return all(record.fate in ended for record in live) and [
-        replace(record, delivered_ns=0) for record in again
-    ] == [replace(record, delivered_ns=0) for record in live]
+        record._replace(delivered_ns=0) for record in again
+    ] == [record._replace(delivered_ns=0) for record in live]
