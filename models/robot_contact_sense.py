@@ -67,7 +67,8 @@ def estimate_tip_forces(
         coordinates: (S, 3) measured [rad, rad, m].
         rates: (S, 3) [rad/s, rad/s, m/s].
         tension: (T,) measured [N].
-        data: scratch; its tips must be without load.
+        data: scratch; its tips must be without load; limbs that are marked as resting
+            are left out.
         work: scratch.
         force_out: (L, 3) force on each tip, hull frame [N]; 0 where not valid.
         valid_out: (L,) 1 where the measurement is finite and the limb feels forces.
@@ -88,6 +89,8 @@ def estimate_tip_forces(
         valid_out[limb] = 0
         for i in range(3):
             force_out[limb, i] = 0.0
+        if data.tree.resting[first] == 1:
+            continue
         total = 0.0
         for k in range(first, last):
             for j in range(3):

@@ -51,6 +51,7 @@ from models.tip import tip_in_hull
 __all__ = ["tick"]
 
 _TARGET = 2  # of InputMode
+_STILL = 1e-10  # rad or m, of one step of a command that has arrived
 
 
 @kernel
@@ -92,6 +93,45 @@ def _steer(
         data.target[limb],
         data.offset,
     )
+
+
+@kernel
+def _lead_command(
+    model: RobotModel, limb: int, period: float, data: TickData, inverse: InverseData
+) -> None:
+    """Lead a limb's command toward `target_in_base`.
+
+    A command that has arrived there stays as it is until the target or somebody else
+    moves: three of four limbs stand still most of the time.
+    """
+    start = model.limb_segment_start[limb]
+    stop = model.limb_segment_start[limb + 1]
+    arrived = data.settled[limb] == 1
+    for i in range(3):
+        arrived = arrived and data.aimed[limb, i] == data.target_in_base[i]
+        data.aimed[limb, i] = data.target_in_base[i]
+    for k in range(start, stop):
+        for i in range(3):
+            arrived = arrived and data.left[k, i] == data.commanded[k, i]
+            data.left[k, i] = data.commanded[k, i]
+    if arrived:
+        return
+    data.reach[limb] = inverse_step(
+        model,
+        limb,
+        data.target_in_base,
+        period,
+        data.commanded[start:stop],
+        inverse,
+        data.commanded[start:stop],
+    )
+    tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
+    data.settled[limb] = 1
+    for k in range(start, stop):
+        for i in range(3):
+            if not abs(data.commanded[k, i] - data.left[k, i]) < _STILL:
+                data.settled[limb] = 0
+            data.left[k, i] = data.commanded[k, i]
 
 
 @kernel
@@ -234,8 +274,6 @@ def tick(
         for limb in range(limbs):
             if goes_along(model, period, health, limb, data, coupling):
                 continue
-            start = model.limb_segment_start[limb]
-            stop = model.limb_segment_start[limb + 1]
             base = model.pose_base_to_hull[limb]
             for i in range(3):
                 total = 0.0
@@ -243,16 +281,7 @@ def tick(
                     lead = coupling.lead[j] if limb == driven else 0.0
                     total += base[j, i] * (data.target[limb, j] + lead - base[j, 3])
                 data.target_in_base[i] = total
-            data.reach[limb] = inverse_step(
-                model,
-                limb,
-                data.target_in_base,
-                period,
-                data.commanded[start:stop],
-                inverse,
-                data.commanded[start:stop],
-            )
-            tip_in_hull(model, limb, data.commanded, data.poses, data.tip[limb])
+            _lead_command(model, limb, period, data, inverse)
     elif data.mode[0] == DISARMED and health.robot_heard_ns[0] != 0:
         adopt(model, health, data)
     if not steers:

@@ -35,6 +35,9 @@ class TickData(NamedTuple):
     winch: FloatArray  # (T,) wanted paid-out lengths
     reach: IntArray  # (L,)
     target_in_base: FloatArray  # (3,)
+    aimed: FloatArray  # (L, 3) target_in_base that the command was last led to
+    left: FloatArray  # (S, 3) command as that left it
+    settled: IntArray  # (L,) 1 where that did not move it any more
     poses: FloatArray  # (longest + 1, 4, 4)
 
 
@@ -67,6 +70,9 @@ def allocate_tick_data(
         winch=np.zeros(model.tendon_angle.size),
         reach=ints(limbs),
         target_in_base=np.zeros(3),
+        aimed=np.zeros((limbs, 3)),
+        left=np.zeros_like(model.rest_coordinates),
+        settled=ints(limbs),
         poses=np.zeros((longest + 1, 4, 4)),
     )
     robot = allocate_robot_data(model)

@@ -91,6 +91,8 @@ def feel_tips(
         if anew == 1 or not abs(sense.tension[t]) < math.inf:
             sense.tension[t] = tension[t]
         sense.tension[t] += share * (tension[t] - sense.tension[t])
+    for limb in range(sense.has_sensor.size):
+        _leave_out(sense, limb, read)
     estimate_tip_forces(
         sense.model,
         sense.slow,
@@ -103,6 +105,18 @@ def feel_tips(
     )
     for limb in range(sense.has_sensor.size):
         _tell(sense, limb, period, zone, coordinates, read, noise)
+
+
+@inner_kernel
+def _leave_out(sense: _SenseData, limb: int, read: FloatArray) -> None:
+    """Leave a limb out of the estimate whose sensor is read."""
+    known = 0.0
+    for i in range(3):
+        known += abs(read[limb, i])
+    read_here = sense.has_sensor[limb] == 1 and known < math.inf
+    starts = sense.model.limb_segment_start
+    for k in range(starts[limb], starts[limb + 1]):
+        sense.data.tree.resting[k] = 1 if read_here else 0
 
 
 @inner_kernel
@@ -184,7 +198,7 @@ class ContactSense:
         """(S, 3) as late as the force of each limb: low-passed where that is an
         estimate from it, as measured where it is read [rad, rad, m]."""
         self.raw: FloatArray = np.zeros((limbs, 3))
-        """(L, 3) estimates before the dead zone [N]."""
+        """(L, 3) estimates before the dead zone; 0 where a sensor is read [N]."""
         self.force: FloatArray = np.zeros((limbs, 3))
         """(L, 3) force on each tip, hull frame [N]."""
         self.valid: IntArray = np.zeros(limbs, dtype=np.int64)
