@@ -77,14 +77,16 @@ class ScriptedArming:
         armed = mode == _ARMED
         heard_ns = health.robot_heard_ns.item()
         fresh = heard_ns > 0 and now_ns - heard_ns <= health.telemetry_limit_ns.item()
-        self._watch_people(now_ns, mode, state.arm_refusal.item())
+        if not armed:
+            self._watch_people(now_ns, mode, state.arm_refusal.item())
         self._was_armed = armed
         drive = False
         if not self._ended and fresh and now_ns - self._first_ns >= _SETTLE_NS:
             if armed:
                 # a person who holds a deadman has the limb; this one waits
                 drive = state.active_source.item() in self._may_drive_beside
-                self._retry(now_ns, health)
+                if health.robot_state.item() in _NOT_FOLLOWING:
+                    self._retry(now_ns, health)
             else:
                 self._press_arm(now_ns, health)
         return ArmingWish(drive, self._arm, self._disarm)
@@ -127,8 +129,6 @@ class ScriptedArming:
 
     def _retry(self, now_ns: int, health: LinkHealth) -> None:
         """Disarm, to arm anew, where the robot has not taken up this arming."""
-        if health.robot_state.item() not in _NOT_FOLLOWING:
-            return
         patience_ns = max(
             ARM_PERIOD_NS,
             3 * int(NS_PER_MS * min(60_000.0, max(0.0, health.rtt_ms.item()))),

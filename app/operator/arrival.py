@@ -63,6 +63,9 @@ class Arrival:
         self._aimed: FloatArray = np.zeros(3)
         self._width = 1.0
         self._exact = True
+        self._seen: Seen | None = None  # the frame of the two below
+        self._error: FloatArray = np.zeros(3)  # from the robot's tip to the place
+        self._gap = 0.0
         self._met_ns: int | None = None  # since when the display has met the aim
         self.is_there = False
 
@@ -76,37 +79,38 @@ class Arrival:
         """Turn to a place (3,), within a diameter [m]; exact: by the robot itself."""
         self._place, self._aimed = place.copy(), place.copy()
         self._width, self._exact = width, exact
-        self._met_ns, self.is_there = None, False
+        self._met_ns, self.is_there, self._seen = None, False, None
         self._dwell.restart()
         self._reacher.aim(now_ns, place, width)
 
     def step(self, now_ns: int, seen: Seen) -> FloatArray:
         """Return where the hand is (3,) [m]; `is_there` tells whether it is done."""
-        error = self._place - seen.confirmed
         if self._exact:
-            gap = length_of(error)
+            if seen is not self._seen:
+                self._seen, self._error = seen, self._place - seen.confirmed
+                self._gap = length_of(self._error)
             self.is_there = self._dwell.is_done(
-                now_ns, gap, seen.confirmed_speed, self._width
+                now_ns, self._gap, seen.confirmed_speed, self._width
             )
-            self._doubt(now_ns, seen, error, gap)
+            if self._met_ns is not None and seen.predicted:
+                self._doubt(now_ns, seen, self._met_ns)
         hand = self._reacher.step(now_ns, seen)
-        if not self._reacher.at_target:
+        is_met = self._reacher.at_target
+        if not is_met:
             self._met_ns = None
         elif self._met_ns is None:
             self._met_ns = now_ns
         if not self._exact:
-            self.is_there = self._reacher.at_target
+            self.is_there = is_met
         return hand
 
-    def _doubt(self, now_ns: int, seen: Seen, error: FloatArray, gap: float) -> None:
+    def _doubt(self, now_ns: int, seen: Seen, met_ns: int) -> None:
         """Aim elsewhere where the robot has come to rest beside the target."""
-        if self._met_ns is None or not seen.predicted:
-            return
-        since_s = (now_ns - self._met_ns) / NS_PER_S
+        since_s = (now_ns - met_ns) / NS_PER_S
         rests = seen.confirmed_speed < _STILL
-        off = gap > 0.5 * self._width
+        off = self._gap > 0.5 * self._width
         if off and rests and since_s > seen.round_trip_s + _DOUBT_S:
-            push = length_of(seen.pushes)
+            error, push = self._error, length_of(seen.pushes)
             if push > _PUSHES:
                 along = seen.pushes / push
                 error = error - max(0.0, float(error @ along)) * along

@@ -8,6 +8,8 @@ place that knows which fields of the station's state carry what.
 
 import math
 from collections import deque
+from functools import reduce
+from operator import add
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -92,23 +94,26 @@ class Trail:
         self._jitter = jitter
         self._least = 2 if jitter == 0.0 else _FEWEST
         self._span_ns = _SPAN_NS if jitter == 0.0 else _NOISY_SPAN_NS
-        self._shown: deque[tuple[int, FloatArray]] = deque()
+        self._stamps: deque[int] = deque()
+        self._places: deque[FloatArray] = deque()
         self._speed = 0.0
 
     def show(self, stamp_ns: int, place: FloatArray) -> None:
         """Add a place (3,) [m] that was true at `stamp_ns` [ns], if it is newer."""
-        shown = self._shown
-        if shown and stamp_ns <= shown[-1][0]:
+        stamps = self._stamps
+        if stamps and stamp_ns <= stamps[-1]:
             return
-        shown.append((stamp_ns, place.copy()))
-        while len(shown) > self._least and stamp_ns - shown[1][0] >= self._span_ns:
-            shown.popleft()
-        self._speed = self._mean_speed() if len(shown) > 1 else 0.0
+        stamps.append(stamp_ns)
+        self._places.append(place.copy())
+        while len(stamps) > self._least and stamp_ns - stamps[1] >= self._span_ns:
+            stamps.popleft()
+            self._places.popleft()
+        self._speed = self._mean_speed() if len(stamps) > 1 else 0.0
 
     @property
     def place(self) -> FloatArray | None:
         """(3,) newest place [m]; None before there was one."""
-        return self._shown[-1][1] if self._shown else None
+        return self._places[-1] if self._places else None
 
     @property
     def speed(self) -> float:
@@ -116,18 +121,16 @@ class Trail:
         return self._speed
 
     def _mean_speed(self) -> float:
+        stamps, places = self._stamps, self._places
         if self._jitter == 0.0:
-            (first_ns, first), (last_ns, last) = self._shown[0], self._shown[-1]
-            return length_of(last - first) * NS_PER_S / (last_ns - first_ns)
-        count = max(1, len(self._shown) // 3)
-        shown = list(self._shown)
-        old, new = shown[:count], shown[-count:]
-        start: FloatArray = np.zeros(3)
-        way = sum((place for _, place in new), start)
-        way = way - sum((place for _, place in old), start)
-        time_s = (new[0][0] - old[0][0]) / NS_PER_S
+            way = length_of(places[-1] - places[0])
+            return way * NS_PER_S / (stamps[-1] - stamps[0])
+        count = max(1, len(stamps) // 3)
+        shown = list(places)
+        sums = reduce(add, shown[-count:]) - reduce(add, shown[:count])
+        time_s = (stamps[-count] - stamps[0]) / NS_PER_S
         unseen = _SIGMAS * self._jitter * math.sqrt(2.0 / count)
-        return max(0.0, length_of(way) / count - unseen) / time_s
+        return max(0.0, length_of(sums) / count - unseen) / time_s
 
 
 class Eye:
@@ -160,7 +163,7 @@ class Eye:
         self._poses = np.zeros((int(stop - start) + 1, 4, 4))
         self._tip, self._axis = self._poses[-1, :3, 3], self._poses[-1, :3, 2]
         base = model.pose_base_to_hull[limb]
-        self._turn, self._origin = base[:3, :3], base[:3, 3]
+        self._turn, self._origin = base[:3, :3].copy(), base[:3, 3].copy()
         self._model, coordinates = bound(model), np.zeros((int(stop - start), 3))
         self._lay = bind(limb_poses, self._model, limb, coordinates, self._poses)
         self._seen: Seen | None = None
@@ -211,5 +214,5 @@ class Eye:
         """Where (S, 3) coordinates put the point that is looked at (3,) [m]."""
         self._lay(self._model, self._limb, coordinates[self._segments], self._poses)
         local = self._tip + self._ahead * self._axis
-        point: FloatArray = self._turn @ local + self._origin
+        point: FloatArray = self._turn.dot(local) + self._origin
         return point

@@ -9,6 +9,7 @@ along hull axes can be asked for instead. Positions are in the hull frame [m].
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -94,14 +95,20 @@ class LinePath:
     reach: FloatArray
     dome: Dome | None = None
 
+    @cached_property
+    def _across(self) -> FloatArray:
+        """(2,) of the start across the limb's axis [m]; 0 without a dome."""
+        if self.dome is None:
+            return np.zeros(2)
+        return _in_base(self.dome.pose_base_to_hull, self.start)[0]
+
     def point(self, progress: float) -> FloatArray:
         """Return the (3,) position after `progress` rounds [m]."""
         phase = progress % 1.0
         out = minimum_jerk(2.0 * phase if phase < 0.5 else 2.0 - 2.0 * phase)
         if self.dome is None:
             return self.start + out * self.reach
-        across, _ = _in_base(self.dome.pose_base_to_hull, self.start)
-        return self.dome.point(across + out * self.reach[:2])
+        return self.dome.point(self._across + out * self.reach[:2])
 
 
 @dataclass(frozen=True)
@@ -121,14 +128,20 @@ class CirclePath:
     sideways: FloatArray
     dome: Dome | None = None
 
+    @cached_property
+    def _across(self) -> FloatArray:
+        """(2,) of the start across the limb's axis [m]; 0 without a dome."""
+        if self.dome is None:
+            return np.zeros(2)
+        return _in_base(self.dome.pose_base_to_hull, self.start)[0]
+
     def point(self, progress: float) -> FloatArray:
         """Return the (3,) position after `progress` rounds [m]."""
         angle = 2.0 * math.pi * progress
         move = (1.0 - math.cos(angle)) * self.inward + math.sin(angle) * self.sideways
         if self.dome is None:
             return self.start + move
-        across, _ = _in_base(self.dome.pose_base_to_hull, self.start)
-        return self.dome.point(across + move[:2])
+        return self.dome.point(self._across + move[:2])
 
 
 def _in_base(
@@ -150,5 +163,7 @@ def _bend_reaching(ratio: float) -> float:
         cosine, sine = math.cos(bend), math.sin(bend)
         error = (1.0 - cosine) / bend - ratio
         slope = (bend * sine - 1.0 + cosine) / (bend * bend)
-        bend = min(_BEND_MOST, bend - error / slope)
+        last, bend = bend, min(_BEND_MOST, bend - error / slope)
+        if bend == last:
+            break
     return bend

@@ -171,6 +171,8 @@ class PathOperator:
         if elapsed_s < self._approach_s:
             part = minimum_jerk(elapsed_s / self._approach_s)
             point = self._taken_at + part * (point - self._taken_at)
+        if not self._tremor:
+            return point
         phase = 2.0 * math.pi * self._tremor_hz * (now_ns / NS_PER_S)
         shaken: FloatArray = point + self._tremor * np.sin(phase + self._tremor_phase)
         return shaken
