@@ -11,24 +11,43 @@ import time
 from multiprocessing.synchronize import Barrier
 from queue import Queue
 
+import numpy as np
 from bench_record import Record, record
 from rich.console import Console
 
+from app.operator.presser import PressingHand
 from app.study.trial import Trial, TrialSetup
 
 __all__ = ["bench_trial"]
 
-_INTO_CONTACT, _TICKS, _ROUNDS = 20_000, 2000, 5
+_INTO_CONTACT, _TICKS, _ROUNDS = 20_000, 1000, 10
+_FELT = 0.2  # N
 _PER_CORE = 20.0  # simulated seconds a second
 _SCALING = 1.8
 
 
-def _pressing() -> Trial:
-    """Return a trial whose tip is on the wall."""
-    trial = Trial(TrialSetup(link="optical-lab", operator="presser", task="press"))
+def _pressing(link: str = "optical-lab") -> Trial:
+    """Return a trial whose tip is on the wall, and stays there."""
+    trial = Trial(TrialSetup(link=link, operator="presser", task="press"))
+    hand = getattr(trial.operator, "hand", None)
+    if not isinstance(hand, PressingHand):
+        raise TypeError("The presser's hand does not press.")
+    hand.held_shown = False  # nobody lets go of a pad that is not marked as held
     for _ in range(_INTO_CONTACT):
         trial.step()
     return trial
+
+
+def _check_contact(trial: Trial) -> None:
+    """Say so where the tip is not on the wall: the figure would mean nothing.
+
+    Raises:
+        RuntimeError: the wall is not felt.
+    """
+    around = trial.core.surroundings
+    force = 0.0 if around is None else float(np.abs(around.tip_force).max())
+    if not force > _FELT:
+        raise RuntimeError(f"The tip is not on the wall: {force:.2f} N are felt.")
 
 
 def _clocked(trial: Trial) -> tuple[float, float]:
@@ -39,6 +58,7 @@ def _clocked(trial: Trial) -> tuple[float, float]:
         for _ in range(_TICKS):
             trial.step()
         took = time.process_time() - began[0], time.perf_counter() - began[1]
+        _check_contact(trial)
         best = [min(old, new) for old, new in zip(best, took, strict=True)]
     return 1e3 * best[0] / _TICKS, 1e3 * best[1] / _TICKS
 
