@@ -36,6 +36,7 @@ class Composer:
         self._deadband = deadband
         self._steps = LimbSteps(codec.schema)
         schema = codec.schema
+        self._rows = [schema.rows(limb) for limb in schema.all_limbs]
         self._sent = np.zeros((schema.segment_start[-1], 3))
         self._whole_ns: int | None = None
         self._frame_ns: int | None = None
@@ -69,7 +70,7 @@ class Composer:
         compact = self._codec.profile is Profile.COMPACT
         self._pacer.streams = len(limbs) if compact else 1
         motion, change = self._steps.measure(commanded, self._sent)
-        moved = [self._moved(limb, motion) for limb in limbs]
+        moved = self._moved(motion)
         settled = [self._is_told(limb) and not moved[limb] for limb in limbs]
         lead = self._pacer.choose(now_ns, change, settled)
         if lead < 0 or not (told or self._lively(now_ns, lead, commanded)):
@@ -87,12 +88,12 @@ class Composer:
         """
         schema = self._codec.schema
         if len(limbs) == 1:
-            return commanded[schema.rows(limbs[0])]
+            return commanded[self._rows[limbs[0]]]
         if len(limbs) in {0, schema.limbs}:
             return commanded if limbs else commanded[:0]
         rows = np.full_like(commanded, np.nan)
         for limb in limbs:
-            rows[schema.rows(limb)] = commanded[schema.rows(limb)]
+            rows[self._rows[limb]] = commanded[self._rows[limb]]
         return rows
 
     def sent(
@@ -104,13 +105,14 @@ class Composer:
             self._whole_ns = now_ns
         turn = 0
         motion, _ = self._steps.measure(commanded, self._sent)
+        moved = self._moved(motion)
         for limb in limbs:
-            if self._moved(limb, motion) or not self._since[limb]:
+            if moved[limb] or not self._since[limb]:
                 self._since[limb] = sequence
                 self._has[limb].clear()
             turn = self._turn[limb] % self._codec.parts(limb)
             self._turn[limb] = turn + 1
-            rows = self._codec.schema.rows(limb)
+            rows = self._rows[limb]
             self._sent[rows] = commanded[rows]
         self._frames[sequence] = (limbs, turn)
         if len(self._frames) > _FRAMES_KEPT:
@@ -123,16 +125,19 @@ class Composer:
             if sequence >= self._since[limb]:
                 self._has[limb].add(turn)
 
-    def _resolution(self, limb: int) -> float:
-        """Quantisation error of the limb's tip as it would be sent [m]."""
+    def _resolutions(self) -> list[float]:
+        """Quantisation error of each limb's tip as it would be sent [m]."""
         schema = self._codec.schema
         if self._codec.profile is Profile.COMPACT:
-            return schema.compact_setpoint[limb][0].layout.error
-        return schema.setpoint[self._codec.grade].limbs[limb].error
+            return [parts[0].layout.error for parts in schema.compact_setpoint]
+        return [limb.error for limb in schema.setpoint[self._codec.grade].limbs]
 
-    def _moved(self, limb: int, motion: list[float]) -> bool:
-        """Tell whether a limb's tip moves by more than rounding would."""
-        return motion[limb] > 0.5 * self._resolution(limb)
+    def _moved(self, motion: list[float]) -> list[bool]:
+        """Tell for each limb whether its tip moves by more than rounding would."""
+        return [
+            moved > 0.5 * error
+            for moved, error in zip(motion, self._resolutions(), strict=True)
+        ]
 
     def _is_told(self, limb: int) -> bool:
         """The robot is known to have all parts of a limb as it was last sent."""
@@ -142,7 +147,7 @@ class Composer:
         """Tell whether a limb is out of its deadband, or the watchdog must be fed."""
         if self._frame_ns is None or now_ns - self._frame_ns >= KEEP_ALIVE_NS:
             return True
-        floor = self._resolution(lead)
+        floor = self._resolutions()[lead]
         if any(
             self._deadband.exceeded(limb, commanded, self._sent, floor)
             for limb in self._codec.schema.all_limbs

@@ -135,7 +135,10 @@ class ClockOffset:
         if self._bounds is not None:
             low_ns = -apparent_age_ns - _SLACK_NS
             one_way = _Exchange(now_ns, low_ns, low_ns + _DELAY_MAX_NS)
-            if not self._was_set(self._bounds, one_way):
+            if self._bounds.meet(one_way).width_ns >= 0:
+                self._suspects = []
+                return
+            if not self._is_sure(one_way):
                 return
             self._forget()
         if self._guess is None:
@@ -160,24 +163,27 @@ class ClockOffset:
         self._watch_answers(now_ns, rtt_ns)
         if self._bounds is None:
             self._bounds = exchange
-        elif self._was_set(self._bounds, exchange):
-            suspects = self._suspects
-            self._forget()
-            self._bounds = suspects[0]
-            for suspect in suspects[1:]:
-                self._bounds = self._bounds.meet(suspect)
-        elif self._suspects:
-            return
         else:
-            self._bounds = self._bounds.meet(exchange)
+            joint = self._bounds.meet(exchange)
+            if joint.width_ns >= 0:
+                self._suspects = []
+                self._bounds = joint
+            elif self._is_sure(exchange):
+                first, *others = self._suspects
+                self._forget()
+                self._bounds = first
+                for suspect in others:
+                    self._bounds = self._bounds.meet(suspect)
+            else:
+                return
         self._filter(exchange)
         self._settle(now_ns, self._bounds)
 
-    def _was_set(self, bounds: _Exchange, exchange: _Exchange) -> bool:
-        """Hold an exchange against the bounds; True where a clock was surely set."""
-        if bounds.meet(exchange).width_ns >= 0:
-            self._suspects = []
-            return False
+    def _is_sure(self, exchange: _Exchange) -> bool:
+        """Take an exchange that contradicts the bounds; True: a clock was surely set.
+
+        It was where the last such exchanges agree among themselves.
+        """
         agreed: list[_Exchange] = []
         for suspect in (exchange, *reversed(self._suspects)):
             joint = suspect if not agreed else suspect.meet(agreed[0])

@@ -103,6 +103,7 @@ class StationSide:
         self.idle_until_ns = 0
         """Until when `send` sends nothing, as far as `idle` knows [ns]; it must be
         asked again where the state's mode or arming, or the wish, changes."""
+        self._filled: LinkHealth | None = None  # the block that has all that was heard
         self._selected = 0
         self._heard_ns = 0
         self._newest_ns: int | None = None
@@ -163,7 +164,7 @@ class StationSide:
             The frame, or None where it is no telemetry of this robot. Its stamp is in
             the station's clock but for `clock.offset_ns`.
         """
-        self.idle_until_ns = 0
+        self.idle_until_ns, self._filled = 0, None
         self._rate_up.note(now_ns, len(buffer))
         reference_ns = now_ns + self._origin_ns + self.clock.offset_ns
         try:
@@ -269,7 +270,7 @@ class StationSide:
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
-        self.idle_until_ns = 0
+        self.idle_until_ns, self._filled = 0, None
         self._status, self._status_ns = status, now_ns
         self._link_events.status(now_ns, status)
         self._settings = (status.delay_ms, status.jitter_ms, status.loss)
@@ -478,33 +479,38 @@ class StationSide:
         status = self._status
         present = status is not None and now_ns - self._status_ns < _EMULATOR_LIMIT_NS
         self._link_events.emulator(now_ns, present=present)
-        limit_ns = self._telemetry_limit_ns
         silent_ns = now_ns - self._heard_ns
-        if self._heard_ns and silent_ns > limit_ns:
+        if self._heard_ns and silent_ns > self._telemetry_limit_ns:
             self._link_events.silence(now_ns, silent_ns)
+        if self._filled is not health:
+            self._fill_heard(health)
+            self._filled = health
         health.time_ns[0] = now_ns
-        health.robot_heard_ns[0] = self._heard_ns
-        health.robot_state[0] = self._robot_state
-        health.robot_epoch[0] = self._robot_epoch
-        health.telemetry_limit_ns[0] = limit_ns
         health.emulator_present[0] = int(present)
-        health.confirmed_coordinates[...] = self._confirmed.coordinates
-        health.confirmed_generated_ns[...] = self._confirmed.generated_ns
-        health.confirmed_command_ns[...] = self._confirmed.command_ns
-        health.confirmed_tension[...] = self._confirmed.tension
         health.age_ms[0] = self.age.age_ms(now_ns)
-        health.command_age_ms[0] = self._command_age_ms
-        health.rtt_ms[0] = self._rtt_ms
         health.loss_down[0] = self.loss_down.loss(now_ns)
         health.loss_up[0] = self.loss_up.loss(now_ns)
         health.down_bps[0] = self._rate_down.bps(now_ns)
         health.up_bps[0] = self._rate_up.bps(now_ns)
         health.send_hz[0] = self.pacer.send_hz(now_ns)
         health.queue_ms[0] = status.queue_ms if present and status else 0.0
+        health.cut[0] = int(present and status is not None and status.cut)
+
+    def _fill_heard(self, health: LinkHealth) -> None:
+        """Write what changes with what comes from the link, and not with time."""
+        health.robot_heard_ns[0] = self._heard_ns
+        health.robot_state[0] = self._robot_state
+        health.robot_epoch[0] = self._robot_epoch
+        health.telemetry_limit_ns[0] = self._telemetry_limit_ns
+        health.confirmed_coordinates[...] = self._confirmed.coordinates
+        health.confirmed_generated_ns[...] = self._confirmed.generated_ns
+        health.confirmed_command_ns[...] = self._confirmed.command_ns
+        health.confirmed_tension[...] = self._confirmed.tension
+        health.command_age_ms[0] = self._command_age_ms
+        health.rtt_ms[0] = self._rtt_ms
         health.preset[0] = self._preset
         health.delay_ms[0], health.jitter_ms[0], health.loss_set[0] = self._settings
         health.bandwidth_bps[0] = self._bandwidth_bps
-        health.cut[0] = int(present and status is not None and status.cut)
 
     def events(self) -> list[Event]:
         """Return the events since the last call."""

@@ -71,6 +71,7 @@ class Exchange:
         self._seen: dict[int, tuple[int, int, ObjectTold]] = {}
         self._seen_in = 0
         self._gripped = np.zeros(limbs, dtype=bool)
+        self._filled: LinkHealth | None = None  # the block that has all that was heard
         self.bilateral = False
         """The strategy's halves talk tick by tick."""
 
@@ -156,6 +157,7 @@ class Exchange:
         frame = self.side.receive(now_ns, packet)
         if frame is None:
             return None
+        self._filled = None
         if frame.signal is not None:
             self._hear(now_ns, frame, frame.signal)
         late = 0 < self._held_ns - frame.generated_ns < _OVERTAKEN_NS
@@ -207,6 +209,18 @@ class Exchange:
     def fill(self, now_ns: int, health: LinkHealth) -> None:
         """Write what is known into the health block."""
         self.side.fill(now_ns, health)
+        if self._filled is not health:
+            self._fill_heard(health)
+            self._filled = health
+        self.desk.fill(health)
+        for limb, report in enumerate(self._reports):
+            if report.number.item():
+                time_ns = int(report.estimated_ns.item())
+                time_ns = self.side.clock.ours(now_ns, time_ns)
+                health.report_estimated_ns[limb] = time_ns
+
+    def _fill_heard(self, health: LinkHealth) -> None:
+        """Write what changes with what is heard, and not with time."""
         health.contact_force[...] = self._force
         health.holding[...] = self._holding
         told = self._heard
@@ -221,7 +235,6 @@ class Exchange:
             health.heard_wave[:] = told.wave
             health.heard_wave_integral[:] = self._integral
             health.heard_energy[0] = told.energy
-        self.desk.fill(health)
         health.object_told_ns[:] = 0
         for number, (_, time_ns, seen) in self._seen.items():
             health.object_told_ns[number] = time_ns
@@ -229,29 +242,24 @@ class Exchange:
             health.object_position[number] = seen.place
             health.object_turn[number] = seen.turn
         for limb, report in enumerate(self._reports):
-            self._fill_report(now_ns, limb, report, health)
-
-    def _fill_report(
-        self, now_ns: int, limb: int, report: SurfaceReport, health: LinkHealth
-    ) -> None:
-        number = int(report.number.item())
-        if not number:
-            return
-        estimated_ns = int(report.estimated_ns.item())
-        health.report_estimated_ns[limb] = self.side.clock.ours(now_ns, estimated_ns)
-        if health.report_number[limb] == number:
-            return  # the rest stands there
-        health.report_number[limb] = number
-        health.report_status[limb] = report.status[0]
-        health.report_kind[limb] = report.kind[0]
-        health.report_point[limb] = report.point
-        health.report_normal[limb] = report.normal
-        health.report_radius[limb] = report.radius[0]
-        health.report_stiffness[limb] = report.stiffness[0]
-        health.report_damping[limb] = report.damping[0]
-        health.report_exponent[limb] = report.exponent[0]
-        health.report_confidence[limb] = report.confidence[0]
+            _fill_report(limb, report, health)
 
     def events(self) -> list[Event]:
         """Return the events since the last call."""
         return self.side.events() + self.goals.events() + self.desk.events()
+
+
+def _fill_report(limb: int, report: SurfaceReport, health: LinkHealth) -> None:
+    """Write a limb's report, all but its time."""
+    health.report_number[limb] = report.number[0]
+    if not report.number[0]:
+        return
+    health.report_status[limb] = report.status[0]
+    health.report_kind[limb] = report.kind[0]
+    health.report_point[limb] = report.point
+    health.report_normal[limb] = report.normal
+    health.report_radius[limb] = report.radius[0]
+    health.report_stiffness[limb] = report.stiffness[0]
+    health.report_damping[limb] = report.damping[0]
+    health.report_exponent[limb] = report.exponent[0]
+    health.report_confidence[limb] = report.confidence[0]

@@ -6,6 +6,7 @@ Pure: fed with times and values, used by the live station and by virtual-time tr
 import bisect
 import math
 from collections import deque
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,9 @@ from app.control.blocks import LoopStatistics, histogram_percentile_us
 from app.link.packets import Direction, Fate, PacketRecord
 from app.link.records import WHOLE_ROBOT
 from app.messages import Event, LinkHealth, StationMode, StationState
+from app.station.tip_finder import TipFinder
 from models.numerics import FloatArray
 from models.robot import RobotModel
-from models.tip import limb_tip
 
 __all__ = ["DriveSummary"]
 
@@ -32,10 +33,10 @@ class _Wanted(NamedTuple):
 
     limb: int
     """That was driven."""
-    target: FloatArray
-    """(3,) of its tip [m]."""
+    targets: FloatArray
+    """(L, 3) [m]."""
     commands: FloatArray
-    """(L, 3) of all tips [m]."""
+    """(L, 3) [m]."""
 
 
 class _Counted(NamedTuple):
@@ -75,9 +76,11 @@ class DriveSummary:
             return
         wanted = None
         if state.mode.item() == _ARMED and state.active_source.item() >= 0:
-            limb = int(state.selected_limb.item())
-            target = state.target_position[limb].copy()
-            wanted = _Wanted(limb, target, state.tip_commanded.copy())
+            wanted = _Wanted(
+                int(state.selected_limb.item()),
+                state.target_position.copy(),
+                state.tip_commanded.copy(),
+            )
         times_ns.append(now_ns)
         self._history.append(wanted)
         self._last_ns = max(self._last_ns, now_ns)
@@ -104,8 +107,8 @@ class DriveSummary:
         if now is None or limb not in {WHOLE_ROBOT, now.limb}:
             return
         limb = now.limb
-        tip = limb_tip(self._model, limb, coordinates)
-        self._errors.append(_length(tip - now.target))
+        tip = self._tips.tip(limb, coordinates)
+        self._errors.append(_length(tip - now.targets[limb]))
         then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))
         if then is not None:
             self._tracking.append(_length(tip - then.commands[limb]))
@@ -203,6 +206,11 @@ class DriveSummary:
             ],
             "log": log,
         }
+
+    @cached_property
+    def _tips(self) -> TipFinder:
+        """Made when the robot is first heard: its kernel may have to be compiled."""
+        return TipFinder(self._model)
 
     def _at(self, time_ns: int) -> _Wanted | None:
         """Return what was wanted in the newest remembered state not after a time.

@@ -22,6 +22,7 @@ several limbs follow each other.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from app.clock import NS_PER_MS
 from app.errors import FrameError
@@ -30,7 +31,12 @@ from models.environment_report import PLANE, SPHERE, SurfaceReport, SurfaceStatu
 __all__ = ["ContactTold", "hear_contact", "read_contacts", "write_contact"]
 
 _FIELDS = (3, 3, 1, 5, 32, 16, 16, 16, 12, 12, 12, 12, 8, 4)
+_TIME = 4  # its place among them
 _BYTES = sum(_FIELDS) // 8
+_CUTS = [
+    (sum(_FIELDS[place + 1 :]), (1 << bits) - 1) for place, bits in enumerate(_FIELDS)
+]
+"""Shift and mask of each field."""
 _SPHERE_BYTES = _BYTES + 2
 _STEP = 1e-4
 _MOST_STEPS = 32767
@@ -42,6 +48,7 @@ _STIFFNESS = (1.0, 1e6)
 _DAMPING = (1e-3, 1e5)
 _EXPONENTS = 127.5
 _AHEAD_MS = 1000
+_LAST_STATUS = int(max(SurfaceStatus))
 
 
 @dataclass(frozen=True)
@@ -179,19 +186,23 @@ def hear_contact(told: ContactTold, heard_out: SurfaceReport) -> bool:
 
 
 def _read(entry: bytes, reference_ns: int) -> ContactTold:
+    shift, mask = _CUTS[_TIME]
+    time = int.from_bytes(entry[:_BYTES], "big") >> shift & mask
+    latest = reference_ns // NS_PER_MS + _AHEAD_MS
+    return _contact(entry, latest - ((latest - time) & 0xFFFFFFFF))
+
+
+@lru_cache(maxsize=32)
+def _contact(entry: bytes, estimated_ms: int) -> ContactTold:
+    """Read an entry, its time apart; most repeat the one before."""
     joined = int.from_bytes(entry[:_BYTES], "big")
-    values: list[int] = []
-    for bits in reversed(_FIELDS):
-        values.insert(0, joined & ((1 << bits) - 1))
-        joined >>= bits
-    limb, status, kind, confidence, time, *codes, filling = values
+    values = [joined >> shift & mask for shift, mask in _CUTS]
+    limb, status, kind, confidence, _time, *codes, filling = values
     x, y, z = ((code ^ 0x8000) - 0x8000 for code in codes[:3])
-    if status > max(SurfaceStatus):
-        raise FrameError(f"Contact status {status} is not known: 0..5.")
+    if status > _LAST_STATUS:
+        raise FrameError(f"Contact status {status} is not known: 0..{_LAST_STATUS}.")
     if filling:
         raise FrameError("Contact has set bits beyond its fields.")
-    latest = reference_ns // NS_PER_MS + _AHEAD_MS
-    estimated_ms = latest - ((latest - time) & 0xFFFFFFFF)
     return ContactTold(
         limb=limb,
         status=SurfaceStatus(status),

@@ -22,6 +22,7 @@ from app.robot.core import RobotCore
 from app.robot.plant import PlantMismatch
 from app.station.exchange import Exchange
 from app.teleop.contact_codec import write_contact
+from app.teleop.goals import Goal, GoalKind
 from app.teleop.strategy import Strategy
 from models.environment_report import SurfaceStatus, allocate_report
 
@@ -39,12 +40,16 @@ def block(kind, shapes):
     )
 
 
+def fresh_core(session: int) -> RobotCore:
+    return RobotCore(ROBOT, LINK, PlantMismatch(noise=0.0), 0, session=session)
+
+
 class Rig:
     """A station's exchange with a robot, without a channel in between."""
 
     def __init__(self) -> None:
         self.exchange = Exchange(StationSide(MODEL, 1, LINK), LIMBS)
-        self.core = RobotCore(ROBOT, LINK, PlantMismatch(noise=0.0), 0, session=9)
+        self.core = fresh_core(session=9)
         self.state = block(StationState, state_shapes(MODEL))
         self.health = block(LinkHealth, health_shapes(MODEL))
         self.now_ns = START_NS
@@ -202,3 +207,69 @@ def test_what_grippers_hold_is_known_once_it_is_told(rig: Rig) -> None:
     assert rig.health.holding[2] == 1
     rig.hear(held=0)
     assert rig.health.holding[2] == -1
+
+
+def drive(rig: Rig) -> None:
+    """Much of what a station may have to tell, in 3 s."""
+    rig.arm()
+    rig.core = fresh_core(session=10)  # the robot begins anew
+    rig.run(300)
+    rig.state.sent_time_ns[0], rig.state.sent_force[0] = 1, 0.5
+    for strategy in (Strategy.MODEL_MEDIATED, Strategy.WAVES, Strategy.SUPERVISED):
+        rig.state.strategy[0] = strategy
+        rig.state.sent_engagement[0] += 1
+        rig.state.coordinates_commanded[2, 0] += 0.01
+        rig.run(300)
+    rig.exchange.goals.ask(rig.now_ns, Goal(0, GoalKind.REACH, 1, (0.5, 0.1, 0.1)))
+    rig.run(400)
+    rig.state.arm_epoch[0] = 2
+    rig.run(300)
+    rig.state.mode[0] = StationMode.ESTOP
+    rig.run(300)
+
+
+def test_the_station_sends_the_same_where_it_asks_anew_each_time() -> None:
+    rig, asking = Rig(), Rig()
+    send = asking.exchange.send
+
+    def send_anew(now_ns: int, state: StationState) -> list[bytes]:
+        asking.exchange.side.idle_until_ns = 0
+        return send(now_ns, state)
+
+    asking.exchange.send = send_anew
+    drive(rig)
+    drive(asking)
+    assert len(rig.sent) > 200
+    assert rig.sent == asking.sent
+
+
+def test_what_comes_from_the_link_may_end_a_silence(rig: Rig) -> None:
+    side = rig.exchange.side
+    for _ in range(50):
+        rig.run(1)
+        if rig.now_ns < side.idle_until_ns:
+            break
+    assert rig.now_ns < side.idle_until_ns < rig.now_ns + 20 * NS_PER_MS
+    rig.exchange.receive(rig.now_ns, b"")
+    assert side.idle_until_ns == 0
+
+
+def test_a_block_filled_all_along_is_as_one_filled_at_once(rig: Rig) -> None:
+    def same() -> None:
+        fresh = block(LinkHealth, health_shapes(MODEL))
+        rig.exchange.fill(rig.now_ns, rig.health)
+        rig.exchange.fill(rig.now_ns, fresh)
+        for name, kept, new in zip(fresh._fields, rig.health, fresh, strict=True):
+            np.testing.assert_array_equal(kept, new, name)
+
+    goals = rig.exchange.goals
+    goals.ask(rig.now_ns, Goal(0, GoalKind.REACH, 1, (0.5, 0.1, 0.1)))
+    for _ in range(20):
+        rig.run(7)
+        same()
+    rig.hear(signal=told(Strategy.MODEL_MEDIATED), held=0b10)
+    same()
+    rig.state.arm_epoch[0] = 2
+    rig.exchange.send(rig.now_ns, rig.state)
+    assert not goals.hold(1)
+    same()
