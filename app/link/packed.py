@@ -52,18 +52,10 @@ _PLAN_EVERY = 8  # frames, for a peer that missed it
 _PLAN_REPEATS = 3  # after a change
 _GRIP_EVERY, _GRIP_REPEATS = 8, 3  # frames, likewise
 _LONGEST_GOAL = 64
-_MODE, _GOAL, _ACTIVE_LIMB, _LIMB, _SOME_WITH_ACTIVE, _SOME, _ALL = (
-    kind.value
-    for kind in (
-        Kind.MODE,
-        Kind.GOAL,
-        Kind.ACTIVE_LIMB,
-        Kind.LIMB,
-        Kind.SOME_WITH_ACTIVE,
-        Kind.SOME,
-        Kind.ALL,
-    )
-)
+_MODE, _GOAL = Kind.MODE.value, Kind.GOAL.value
+_ACTIVE_LIMB, _LIMB = Kind.ACTIVE_LIMB.value, Kind.LIMB.value
+_SOME_WITH_ACTIVE, _SOME = Kind.SOME_WITH_ACTIVE.value, Kind.SOME.value
+_ALL = Kind.ALL.value
 
 
 class PackedSetpoints:

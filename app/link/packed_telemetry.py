@@ -60,10 +60,8 @@ _HOLD_UNKNOWN = 65535
 _HEAD_BITS = TELEMETRY_STAMP.bits + 2 * _SEQUENCE_BITS + 8 + 3 + 1 + 14 + 16 + 10 + 2
 _LONGEST_CONTACT = 64
 _STATES = tuple(RobotState)
-_ONE, _SOME, _ALL = (
-    kind.value
-    for kind in (Kind.TELEMETRY_LIMB, Kind.TELEMETRY_SOME, Kind.TELEMETRY_ALL)
-)
+_ONE = Kind.TELEMETRY_LIMB.value
+_SOME, _ALL = Kind.TELEMETRY_SOME.value, Kind.TELEMETRY_ALL.value
 
 
 class _Scale(NamedTuple):
