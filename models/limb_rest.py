@@ -60,7 +60,7 @@ def allocate_rest(model: RobotModel, *, allowed: bool) -> RestData:
 @inner_kernel
 def rests(model: RobotModel, limb: int, data: RobotData) -> bool:
     """Whether a limb is at rest, and so not computed."""
-    return data.tree.resting[model.limb_segment_start[limb]] == 1
+    return bool(data.tree.resting[model.limb_segment_start[limb]] == 1)
 
 
 @inner_kernel
@@ -88,7 +88,7 @@ def _is_left_alone(
             return False
         if not abs(data.servo_length[t] - rest.servo[t]) <= _WINCH_M:
             return False
-    return data.status[limb] == 0
+    return bool(data.status[limb] == 0)
 
 
 @inner_kernel

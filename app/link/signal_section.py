@@ -65,11 +65,14 @@ class SignalField(IntFlag):
 
 
 _VECTORS = (
-    (SignalField.POSITION, "position", _STEP),
-    (SignalField.VELOCITY, "velocity", _STEP),
-    (SignalField.FORCE, "force", _FORCE_STEP),
-    (SignalField.WAVE, "wave", _WAVE_STEP),
+    (SignalField.POSITION.value, "position", _STEP),
+    (SignalField.VELOCITY.value, "velocity", _STEP),
+    (SignalField.FORCE.value, "force", _FORCE_STEP),
+    (SignalField.WAVE.value, "wave", _WAVE_STEP),
 )
+_INTEGRAL, _ENERGY = SignalField.INTEGRAL.value, SignalField.ENERGY.value
+_FIELDS = tuple(map(SignalField, range(64)))
+"""Combinations by number: to look one up costs less than to make it."""
 
 
 @dataclass(frozen=True)
@@ -112,16 +115,17 @@ def write_signal(told: SignalTold) -> bytes:
             f"Signal of limb {told.limb}, strategy {told.strategy}: limbs are "
             f"0..{_LIMBS - 1}, strategies 0..{_STRATEGIES - 1}."
         )
-    head = told.strategy << 20 | told.limb << 17 | int(told.fields) << 11
+    fields = int(told.fields)
+    head = told.strategy << 20 | told.limb << 17 | fields << 11
     content = (head | told.engagement % ENGAGEMENTS).to_bytes(_HEAD_BYTES, "big")
     for field, name, step in _VECTORS:
-        if told.fields & field:
+        if fields & field:
             content += struct.pack(">3h", *_codes(getattr(told, name), step))
-    if told.fields & SignalField.INTEGRAL:
+    if fields & _INTEGRAL:
         for value in _finite(told.integral):
             code = round(value / _INTEGRAL_STEP) % _INTEGRAL_SPAN
             content += code.to_bytes(3, "big")
-    if told.fields & SignalField.ENERGY:
+    if fields & _ENERGY:
         content += struct.pack(">f", _rounded_down(told.energy))
     return content
 
@@ -133,16 +137,16 @@ def read_signal(content: bytes) -> SignalTold:
         FrameError: wrong length, or an energy that is none.
     """
     head = int.from_bytes(content[:_HEAD_BYTES], "big")
-    fields = SignalField(head >> 11 & 0x3F)
+    fields = head >> 11 & 0x3F
     at, vectors = _HEAD_BYTES, {}
-    if len(content) != _length(fields):
-        raise FrameError(f"Signal has {len(content)} bytes, not {_length(fields)}.")
+    if len(content) != _LENGTHS[fields]:
+        raise FrameError(f"Signal has {len(content)} bytes, not {_LENGTHS[fields]}.")
     for field, name, step in _VECTORS:
         if fields & field:
             x, y, z = struct.unpack_from(">3h", content, at)
             vectors[name] = (step * x, step * y, step * z)
             at += 6
-    if fields & SignalField.INTEGRAL:
+    if fields & _INTEGRAL:
         x, y, z = (
             int.from_bytes(content[at + 3 * k : at + 3 * k + 3], "big", signed=True)
             for k in range(3)
@@ -154,7 +158,7 @@ def read_signal(content: bytes) -> SignalTold:
         )
         at += 9
     energy = 0.0
-    if fields & SignalField.ENERGY:
+    if fields & _ENERGY:
         (energy,) = struct.unpack_from(">f", content, at)
         if not 0.0 <= energy < math.inf:
             raise FrameError(f"Energy {energy} J: must be finite and not negative.")
@@ -162,7 +166,7 @@ def read_signal(content: bytes) -> SignalTold:
         limb=head >> 17 & 0x07,
         strategy=head >> 20,
         engagement=head & (ENGAGEMENTS - 1),
-        fields=fields,
+        fields=_FIELDS[fields],
         energy=energy,
         **vectors,
     )
@@ -188,10 +192,13 @@ def engagement_near(told: int, count: int) -> int:
     return count - (count - told) % ENGAGEMENTS
 
 
-def _length(fields: SignalField) -> int:
+def _length(fields: int) -> int:
     vectors = sum(6 for field, _, _ in _VECTORS if fields & field)
-    integral = 9 if fields & SignalField.INTEGRAL else 0
-    return _HEAD_BYTES + vectors + integral + (4 if fields & SignalField.ENERGY else 0)
+    integral = 9 if fields & _INTEGRAL else 0
+    return _HEAD_BYTES + vectors + integral + (4 if fields & _ENERGY else 0)
+
+
+_LENGTHS = tuple(map(_length, range(64)))
 
 
 def _finite(values: Sequence[float]) -> Sequence[float]:

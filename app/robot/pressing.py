@@ -155,7 +155,7 @@ def _trimmed(data: PressData, period: float, wanted: float, felt: float) -> floa
             change = min(period / _LEARN_S, 1.0) * (share - learned[_SHARE])
             learned[_SHARE] += change
             learned[_TRIM] -= change * wanted  # the push stays
-    return min(max(away / period, -_SPEED), _SPEED)
+    return float(min(max(away / period, -_SPEED), _SPEED))
 
 
 @inner_kernel
