@@ -6,11 +6,12 @@ operator can see.
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.messages import StationMode
+from app.control.mailbox import Layout
+from app.messages import StationMode, StationState, state_shapes
 from app.study.task_truth import Truth
 from app.study.trial import Trial
 from models.numerics import FloatArray, IntArray
@@ -18,7 +19,7 @@ from models.numerics import FloatArray, IntArray
 __all__ = ["PERIOD_S", "TraceLog", "TrialTrace", "trace_table"]
 
 PERIOD_S = 1e-3
-_BLOCK = 4096
+_BLOCK = 256  # milliseconds whose columns are made at once
 _COLUMNS = {
     "time_s": 1,
     "tip": 3,  # true
@@ -126,62 +127,109 @@ def trace_table(count: int, columns: Mapping[str, FloatArray]) -> FloatArray:
     return table
 
 
+class _Others(NamedTuple):
+    """What a millisecond leaves beside the words of the station's state."""
+
+    truth: Truth
+    ticks: int
+    given: bool
+    """Whether a goal is in force, at which nobody's hand drives."""
+
+
 class TraceLog:
-    """Fills a trace while a trial runs."""
+    """Fills a trace while a trial runs.
+
+    Each millisecond only what will be overwritten is put aside; columns are made of it
+    block by block.
+    """
 
     def __init__(self, trial: Trial, limb: int) -> None:
         """Begin empty; `limb` is the index of the one that does the task."""
         self._trial, self._limb = trial, limb
         self._zero_ns = trial.now_ns
         self._full: list[FloatArray] = []
-        self._block = np.zeros((_BLOCK, _WIDTH))
-        self._filled = 0
+        layout = Layout(StationState, state_shapes(trial.model))
+        self._first_word = {name: first for name, first, _ in layout.describe()}
+        self._states: IntArray = np.zeros((_BLOCK, layout.words), dtype=np.int64)
+        self._force_tip: FloatArray = np.zeros((_BLOCK, 3))
+        self._force_told: FloatArray = np.zeros((_BLOCK, 3))
+        self._others: list[_Others] = []
         self._applied: list[tuple[int, int]] = []
         self._newest: object = None
 
     def take(self, truth: Truth) -> None:
-        """Keep the millisecond that the trial has just done, and what is true of it."""
-        if self._filled == _BLOCK:
-            self._full.append(self._block)
-            self._block, self._filled = np.zeros((_BLOCK, _WIDTH)), 0
-        row = self._block[self._filled]
-        self._filled += 1
-        self._fill(row, truth)
-        newest = self._trial.core.bridge.newest
+        """Keep the millisecond that the trial has just done, and what is true of it.
+
+        The arrays of `truth` are kept themselves: nobody may write to them any more.
+        """
+        trial, limb, row = self._trial, self._limb, len(self._others)
+        around = trial.core.surroundings
+        self._states[row] = trial.loop.state_words
+        if around is not None:
+            np.negative(around.tip_force[limb], out=self._force_tip[row])
+        self._force_told[row] = trial.health.contact_force[limb]
+        given = trial.exchange.goals.newest is not None
+        self._others.append(_Others(truth, trial.ticks, given))
+        newest = trial.core.bridge.newest
         if newest is not self._newest and newest is not None:
             self._newest = newest
             self._applied.append((truth.time_ns, newest.generated_ns))
+        if row + 1 == _BLOCK:
+            self._full.append(self._columns())
+            self._others.clear()
 
-    def _fill(self, row: FloatArray, truth: Truth) -> None:
-        trial, limb, state = self._trial, self._limb, self._trial.state
-        around = trial.core.surroundings
-        row[0] = 1e-3 * trial.ticks
-        row[_SPANS["tip"]] = truth.tip
-        row[_SPANS["hand"]] = state.target_position[limb]
-        row[_SPANS["shown"]] = state.tip_model[limb]
-        row[_SPANS["force_hand"]] = state.force_hand
-        row[_SPANS["force_limb"]] = -truth.force
-        if around is not None:
-            row[_SPANS["force_tip"]] = -around.tip_force[limb]
-        row[_SPANS["force_told"]] = trial.health.contact_force[limb]
-        place = truth.object_place
-        row[_SPANS["object"]] = np.nan if place is None else place
-        row[_SPANS["port_energy"]] = state.port_energy[limb]
-        row[_SPANS["injected_energy"]] = state.injected_energy[limb]
-        row[_SPANS["mismatch"]] = state.mismatch[limb]
-        known = state.surface_known[limb]
-        row[_SPANS["surface_stiffness"]] = (
-            state.surface_stiffness[limb] if known else np.nan
-        )
-        row[_SPANS["surface_point"]] = state.surface_point[limb]
-        row[_SPANS["surface_normal"]] = state.surface_normal[limb]
-        given = trial.exchange.goals.newest is not None  # nobody's hand drives then
-        armed = int(state.mode[0]) == StationMode.ARMED
-        row[_SPANS["driving"]] = armed and (state.active_source[0] >= 0 or given)
-        row[_SPANS["held"]] = truth.held
+    def _columns(self) -> FloatArray:
+        """Make the table (n, columns) of what has been put aside."""
+        count = len(self._others)
+        truths, ticks, given = zip(*self._others, strict=True)
+        nowhere = np.full(3, np.nan)
+        places = [
+            nowhere if truth.object_place is None else truth.object_place
+            for truth in truths
+        ]
+        known = self._integers("surface_known", self._limb) != 0
+        armed = self._integers("mode") == StationMode.ARMED
+        driven = (self._integers("active_source") >= 0) | np.array(given)
+        columns = {
+            "time_s": 1e-3 * np.array(ticks),
+            "tip": np.concatenate([truth.tip for truth in truths]),
+            "hand": self._vectors("target_position", self._limb),
+            "shown": self._vectors("tip_model", self._limb),
+            "force_hand": self._vectors("force_hand"),
+            "force_tip": self._force_tip[:count],
+            "force_limb": -np.concatenate([truth.force for truth in truths]),
+            "force_told": self._force_told[:count],
+            "object": np.concatenate(places),
+            "port_energy": self._numbers("port_energy"),
+            "injected_energy": self._numbers("injected_energy"),
+            "mismatch": self._numbers("mismatch"),
+            "surface_stiffness": np.where(
+                known, self._numbers("surface_stiffness"), np.nan
+            ),
+            "surface_point": self._vectors("surface_point", self._limb),
+            "surface_normal": self._vectors("surface_normal", self._limb),
+            "driving": armed & driven,
+            "held": np.array([truth.held for truth in truths]),
+        }
+        return trace_table(count, columns)
+
+    def _integers(self, name: str, index: int = 0) -> IntArray:
+        """One whole number (n,) of a field of the station's state."""
+        return self._states[: len(self._others), self._first_word[name] + index]
+
+    def _numbers(self, name: str) -> FloatArray:
+        """The limb's number (n,) in a field of the station's state."""
+        return self._integers(name, self._limb).view(np.float64)
+
+    def _vectors(self, name: str, index: int = 0) -> FloatArray:
+        """One vector (n, 3) of a field of the station's state."""
+        first = self._first_word[name] + 3 * index
+        words = self._states[: len(self._others), first : first + 3]
+        return words.view(np.float64)
 
     def close(self) -> TrialTrace:
         """Return the whole trace."""
-        table = np.concatenate([*self._full, self._block[: self._filled]])
+        rest = [self._columns()] if self._others else []
+        table = np.concatenate([np.zeros((0, _WIDTH)), *self._full, *rest])
         applied = np.array(self._applied, dtype=np.int64).reshape(-1, 2)
         return TrialTrace(table, applied, self._zero_ns)
