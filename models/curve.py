@@ -11,7 +11,14 @@ import numpy as np
 
 from models.numerics import FloatArray
 
-__all__ = ["Curve", "build_curve", "curve_distance", "curve_point", "curve_progress"]
+__all__ = [
+    "Curve",
+    "build_curve",
+    "curve_distance",
+    "curve_nearest",
+    "curve_point",
+    "curve_progress",
+]
 
 
 class Curve(NamedTuple):
@@ -55,7 +62,8 @@ def curve_point(curve: Curve, arc: float) -> FloatArray:
     return point
 
 
-def _nearest(curve: Curve, place: FloatArray) -> tuple[float, float]:
+def curve_nearest(curve: Curve, place: FloatArray) -> tuple[float, float]:
+    """Return distance and arc length of the point nearest to a (3,) place [m]."""
     starts, steps = curve.points[:-1], np.diff(curve.points, axis=0)
     squares = np.maximum(np.einsum("ij,ij->i", steps, steps), 1e-30)
     shares = np.einsum("ij,ij->i", place - starts, steps) / squares
@@ -67,9 +75,9 @@ def _nearest(curve: Curve, place: FloatArray) -> tuple[float, float]:
 
 def curve_distance(curve: Curve, place: FloatArray) -> float:
     """Return the distance from a (3,) place to the nearest point of the curve [m]."""
-    return _nearest(curve, place)[0]
+    return curve_nearest(curve, place)[0]
 
 
 def curve_progress(curve: Curve, place: FloatArray) -> float:
     """Return the arc length of the curve's point nearest to a (3,) place [m]."""
-    return _nearest(curve, place)[1]
+    return curve_nearest(curve, place)[1]

@@ -15,7 +15,7 @@ from app.config.task import (
 from app.config.task_place import PlacedTask
 from app.errors import ModelError
 from app.study.task_truth import Truth, Verdict
-from models.curve import Curve, curve_distance, curve_progress
+from models.curve import Curve, curve_nearest
 from models.numerics import FloatArray
 
 __all__ = ["Judge", "PathJudge", "ReachJudge", "RetrieveJudge", "make_judge"]
@@ -91,15 +91,16 @@ class PathJudge:
         if not truth.path_begun:
             self._squares, self._count, self._over_ns = 0.0, 0, None
             return Verdict.RUNNING
-        self._squares += curve_distance(self._curve, truth.tip) ** 2
+        gap, along = curve_nearest(self._curve, truth.tip)
+        self._squares += gap**2
         self._count += 1
-        self.furthest = max(self.furthest, curve_progress(self._curve, truth.tip))
+        self.furthest = max(self.furthest, along)
         if not truth.path_over:
             return Verdict.RUNNING
         if self._over_ns is None:
             self._over_ns = truth.time_ns
-        gap = float(np.linalg.norm(truth.tip - self._curve.points[-1]))
-        if gap <= self._end:
+        left = float(np.linalg.norm(truth.tip - self._curve.points[-1]))
+        if left <= self._end:
             return Verdict.SUCCESS if self.rms < self._rms else Verdict.FAILED
         return Verdict.RUNNING
 

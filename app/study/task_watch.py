@@ -73,6 +73,8 @@ class TaskWatch:
 
     def _truth(self) -> Truth:
         trial, limb = self._trial, self._task.limb
+        now_ns = trial.now_ns
+        since_s = self._path_s(now_ns)
         tip = self._true_tip()
         before = tip if self._tip is None else self._tip
         self._tip = tip
@@ -84,15 +86,15 @@ class TaskWatch:
             if len(around.objects):
                 place = around.poses[0, :3, 3].copy()
         return Truth(
-            time_ns=trial.now_ns,
+            time_ns=now_ns,
             tip=tip,
             speed=math.dist(tip.tolist(), before.tolist()) / _STEP_S,
             force=force,
             object_place=place,
             held=held,
             answer=self._answer(),
-            path_begun=self._begun(trial.now_ns),
-            path_over=self._path_over(trial.now_ns),
+            path_begun=since_s is not None and since_s >= 0.0,
+            path_over=self._path_over(since_s),
         )
 
     def _true_tip(self) -> FloatArray:
@@ -111,14 +113,10 @@ class TaskWatch:
         started_ns = path_started_ns(self._trial, self._goals)
         return None if started_ns is None else (now_ns - started_ns) / NS_PER_S
 
-    def _begun(self, now_ns: int) -> bool:
-        since_s = self._path_s(now_ns)
-        return since_s is not None and since_s >= 0.0
-
-    def _path_over(self, now_ns: int) -> bool:
+    def _path_over(self, since_s: float | None) -> bool:
         if self._goals is not None:
             return self._goals.path_over
-        curve, since_s = self._task.curve, self._path_s(now_ns)
+        curve = self._task.curve
         if curve is None or since_s is None:
             return False
         return since_s >= curve.length / self._task.speed

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from models.curve import Curve, curve_distance, curve_progress
+from models.curve import Curve, curve_nearest
 from models.numerics import FloatArray, IntArray
 
 __all__ = ["PathFit", "fit_path", "length_ratio", "path_lag", "path_profile"]
@@ -46,8 +46,8 @@ def path_profile(curve: Curve, tip: FloatArray) -> tuple[FloatArray, FloatArray]
         tip: (n, 3) [m]; of more than 1,000, that many evenly picked.
     """
     picked = tip[_thinned(len(tip))]
-    arc = np.array([curve_progress(curve, place) for place in picked])
-    gap = np.array([curve_distance(curve, place) for place in picked])
+    nearest = [curve_nearest(curve, place) for place in picked]
+    gap, arc = np.array(nearest).reshape(-1, 2).T.copy()
     return arc, gap
 
 
