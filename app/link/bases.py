@@ -22,12 +22,12 @@ class State:
 
     Attributes:
         grade: resolution of the codes.
-        codes: of each limb.
+        codes: (3 S,) of all coordinates.
         value: all codes in one number, as in a full frame.
     """
 
     grade: Grade
-    codes: tuple[tuple[int, ...], ...]
+    codes: tuple[int, ...]
     value: int
 
     def known(self) -> bytes:

@@ -22,7 +22,7 @@ import numpy as np
 from app.errors import FrameError
 from models.numerics import FloatArray
 
-__all__ = ["Axis", "LimbLayout", "SegmentRange", "limb_layout", "tells", "unpack_codes"]
+__all__ = ["Axis", "LimbLayout", "SegmentRange", "limb_layout", "unpack_codes"]
 
 _HALF_ROOT = math.sqrt(0.5)
 
@@ -171,13 +171,6 @@ class LimbLayout:
         """
         return np.array(self.values(codes)).reshape(-1, 3)
 
-    def holds(self, codes: Sequence[int]) -> bool:
-        """Whether all codes lie within their levels."""
-        return all(
-            0 <= code < levels
-            for code, levels in zip(codes, self._radices, strict=True)
-        )
-
     def pack(self, codes: Sequence[int], value: int = 0) -> int:
         """Append the codes as digits to a number."""
         own = 0  # short numbers are quicker
@@ -193,12 +186,6 @@ class LimbLayout:
             codes.append(code)
         codes.reverse()
         return codes
-
-
-def tells(rows: Sequence[Sequence[float]]) -> bool:
-    """Whether any coordinate of these rows is there, that is, not NaN."""
-    first = rows[0][0]  # almost always the whole limb or nothing of it
-    return first == first or any(value == value for row in rows for value in row)
 
 
 def unpack_codes(layouts: Sequence[LimbLayout], value: int) -> list[list[int]]:

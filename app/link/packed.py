@@ -15,6 +15,9 @@ After filling to a whole byte come sections (`app.link.sections`) and 24 bits of
 Of a mode frame that is sealed with session 0, the sender does not know the session.
 """
 
+import operator
+from itertools import pairwise
+
 import numpy as np
 
 from app.errors import FrameError
@@ -67,6 +70,9 @@ class PackedSetpoints:
         self._schema = terms.schema
         self._seal = terms.seal
         self._limbs = PackedLimbs(terms.schema, terms.schema.setpoint)
+        starts = terms.schema.segment_start
+        self._spans = [slice(3 * a, 3 * b) for a, b in pairwise(starts)]
+        self._grades = tuple(Grade)
         self.grade = Grade.STANDARD
         self.sent = Bases()
         """States told by this side."""
@@ -125,15 +131,12 @@ class PackedSetpoints:
         Raises:
             FrameError: a value is not finite, or no limb is told.
         """
-        codes = self._limbs.codes(frame.limb, frame.coordinates, self.grade)
+        told = self._limbs.told(frame.limb, frame.coordinates, self.grade)
         time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
         known = coarse_time(time_ns)
-        whole = len(codes) == self._schema.limbs
-        value = self._limbs.value(codes, self.grade)
-        body = self._full(tuple(codes), value)
-        if whole:
-            parts = tuple(tuple(part) for part in codes.values())
-            state = State(self.grade, parts, value)
+        body = self._full(told.limbs, told.value)
+        if len(told.limbs) == self._schema.limbs:
+            state = State(self.grade, told.codes, told.value)
             base = self.sent.usable(frame.sequence, self.grade)
             delta = self._delta(*base, state) if base else None
             self._deltas += 1
@@ -142,9 +145,9 @@ class PackedSetpoints:
             elif base and delta and len(delta) < len(body):
                 body, known = delta, known + base[1].known()
             self.sent.keep(frame.sequence, state)
-        key = bytes([self._key(frame, tuple(codes))])
+        key = bytes([self._key(frame, told.limbs)])
         body = key + self._head(frame, time_ns) + body + self._told_plan(frame)
-        if frame.signal is not None and frame.signal.limb in codes:
+        if frame.signal is not None and frame.signal.limb in told.limbs:
             section = write_section(SIGNAL, write_signal(frame.signal))
             if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
                 body += section
@@ -191,8 +194,9 @@ class PackedSetpoints:
         writer.put(self.grade, GRADE_BITS)
         writer.put(1, 1)
         writer.put(distance, _BASE_BITS)
-        for before, now in zip(base.codes, state.codes, strict=True):
-            steps = [b - a for a, b in zip(before, now, strict=True)]
+        changes = list(map(operator.sub, state.codes, base.codes))
+        for own in self._spans:
+            steps = changes[own]
             width = (2 * max(*steps, -min(steps))).bit_length()
             if width > _WIDEST:
                 return None
@@ -241,29 +245,27 @@ class PackedSetpoints:
                     f"Delta starts from frame {distance} before, which is not known."
                 )
             self._seal.check(buffer, known + base.known())
-            codes = self._take_delta(reader, base)
-            value = self._limbs.value(codes, grade)
+            told, rows = self._limbs.take_codes(self._take_delta(reader, base), grade)
         else:
             self._seal.check(buffer, known)
-            codes, value = self._limbs.take(
-                reader, self._told(buffer[0], reader), grade
-            )
-        rows = self._limbs.rows(codes, grade)
+            limbs = self._told(buffer[0], reader)
+            told, rows = self._limbs.take(reader, limbs, grade)
         sections = read_sections(reader.rest())
         period, uplink = self._take_plan(sections, sender)
-        signal = self._take_signal(sections.get(SIGNAL), codes)
+        signal = self._take_signal(sections.get(SIGNAL), told.limbs)
         grip = sections.get(GRIP)
         told_grip = None if grip is None else read_grip(grip, self._schema.limbs)
         counter.sequence(code, _SEQUENCE_BITS, time_ns, telemetry=False)
         sender.period_ms, sender.uplink_bps = period, uplink
-        if len(codes) == self._schema.limbs:
-            parts = tuple(tuple(part) for part in codes.values())
-            sender.bases.keep(sequence, State(Grade(grade), parts, value))
+        limbs = told.limbs
+        if len(limbs) == self._schema.limbs:
+            state = State(self._grades[grade], told.codes, told.value)
+            sender.bases.keep(sequence, state)
         return SetpointFrame(
             sequence=sequence,
             generated_ns=time_ns,
             robot=self._robot_id,
-            limb=next(iter(codes)) if len(codes) == 1 else WHOLE_ROBOT,
+            limb=limbs[0] if len(limbs) == 1 else WHOLE_ROBOT,
             epoch=epoch,
             mode=StationMode.ARMED,
             period_ms=period,
@@ -305,12 +307,12 @@ class PackedSetpoints:
 
     @staticmethod
     def _take_signal(
-        content: bytes | None, codes: dict[int, list[int]]
+        content: bytes | None, limbs: tuple[int, ...]
     ) -> SignalTold | None:
         if content is None:
             return None
         signal = read_signal(content)
-        if signal.limb not in codes:
+        if signal.limb not in limbs:
             raise FrameError(f"Signal of limb {signal.limb}, which is not told.")
         return signal
 
@@ -327,21 +329,19 @@ class PackedSetpoints:
             raise FrameError(f"Frame key {key:#04x}: no such kind or limb.")
         return (limb,)
 
-    def _take_delta(self, reader: BitReader, base: State) -> dict[int, list[int]]:
-        codes: dict[int, list[int]] = {}
-        layouts = self._limbs.layouts[base.grade].limbs
-        for limb, before in enumerate(base.codes):
+    def _take_delta(self, reader: BitReader, base: State) -> list[int]:
+        codes: list[int] = []
+        for own in self._spans:
             width = reader.take(_WIDTH_BITS)
-            part = list(before)
+            before = base.codes[own]
             if width:
                 half = 1 << (width - 1)
-                told = reader.take_all(len(part), width)
-                part = [
-                    code + step - half for code, step in zip(part, told, strict=True)
+                steps = reader.take_all(len(before), width)
+                codes += [
+                    code + step - half for code, step in zip(before, steps, strict=True)
                 ]
-                if not layouts[limb].holds(part):
-                    raise FrameError("A delta leads out of the range of a coordinate.")
-            codes[limb] = part
+            else:
+                codes += before
         return codes
 
     @staticmethod

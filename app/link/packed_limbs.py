@@ -5,21 +5,34 @@ names it in its key; one of several, but not all, carries a mask, a bit a limb, 
 last. The coordinates are one number in mixed radix (`app.link.layout`).
 """
 
-import math
+import operator
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from app.errors import FrameError
-from app.link.layout import tells, unpack_codes
 from app.link.packing import BitReader, BitWriter
+from app.link.radix import Radix
 from app.link.records import WHOLE_ROBOT
 from app.link.schema import RobotLayout, Schema
 from models.numerics import FloatArray
 
-__all__ = ["GRADE_BITS", "PackedLimbs"]
+__all__ = ["GRADE_BITS", "PackedLimbs", "Told"]
 
 GRADE_BITS = 2
 """Of the resolution that every such frame states."""
+
+
+class Told(NamedTuple):
+    """The limbs of a frame, and where they are."""
+
+    limbs: tuple[int, ...]
+    """In rising order."""
+    codes: tuple[int, ...]
+    """(3 S,) of the robot's coordinates; of no meaning for limbs that are not told."""
+    value: int
+    """The codes in one number."""
 
 
 class PackedLimbs:
@@ -34,6 +47,15 @@ class PackedLimbs:
         """
         self._schema = schema
         self.layouts = layouts
+        self._radix = [Radix(layout.limbs) for layout in layouts]
+        self._most = [
+            [axis.levels - 1 for limb in layout.limbs for axis in limb.axes]
+            for layout in layouts
+        ]
+        self._masks = {
+            mask: tuple(limb for limb in schema.all_limbs if mask >> limb & 1)
+            for mask in range(1 << schema.limbs)
+        }
 
     def bits(self, limbs: tuple[int, ...], grade: int) -> int:
         """Bits for the mask, if any, and the coordinates of these limbs."""
@@ -45,10 +67,8 @@ class PackedLimbs:
 
     # -- out -----------------------------------------------------------------------
 
-    def codes(
-        self, limb: int, coordinates: FloatArray, grade: int
-    ) -> dict[int, list[int]]:
-        """Return the codes of each limb that a frame tells, in rising order.
+    def told(self, limb: int, coordinates: FloatArray, grade: int) -> Told:
+        """Return what a frame tells.
 
         Args:
             limb: of the frame; `WHOLE_ROBOT` for those that are not all NaN.
@@ -58,26 +78,19 @@ class PackedLimbs:
         Raises:
             FrameError: a coordinate is not finite, or no limb is told.
         """
-        layouts = self.layouts[grade].limbs
-        if limb != WHOLE_ROBOT:
-            return {limb: layouts[limb].codes(coordinates)}
-        every = coordinates.tolist()
-        codes = {
-            one: layouts[one].codes_of(rows)
-            for one in self._schema.all_limbs
-            if tells(rows := every[self._schema.rows(one)])
-        }
-        if not codes:
+        radix = self._radix[grade]
+        if limb == WHOLE_ROBOT:
+            mask, value = radix.write(0, self._schema.limbs, coordinates)
+        else:
+            mask, value = radix.write(limb, limb + 1, coordinates)
+        if mask < 0:
+            raise FrameError(
+                f"Coordinates of limb {limb} cannot be sent: they are not finite: "
+                f"{np.asarray(coordinates).tolist()}."
+            )
+        if not mask:
             raise FrameError("A frame must tell at least one limb: all are NaN.")
-        return codes
-
-    def value(self, codes: dict[int, list[int]], grade: int) -> int:
-        """Return all codes in one number."""
-        layouts = self.layouts[grade].limbs
-        value = 0
-        for limb, part in codes.items():
-            value = layouts[limb].pack(part, value)
-        return value
+        return Told(self._masks[mask], tuple(radix.codes()), value)
 
     def put(
         self, writer: BitWriter, limbs: tuple[int, ...], value: int, grade: int
@@ -107,42 +120,48 @@ class PackedLimbs:
             FrameError: they are not several, or all.
         """
         mask = reader.take(self._schema.limbs)
-        limbs = tuple(limb for limb in self._schema.all_limbs if mask >> limb & 1)
+        limbs = self._masks[mask]
         if not self._has_mask(len(limbs)):
             raise FrameError(f"Mask {mask:#b} does not tell several limbs.")
         return limbs
 
     def take(
         self, reader: BitReader, limbs: tuple[int, ...], grade: int
-    ) -> tuple[dict[int, list[int]], int]:
-        """Take the number off; return its codes by limb, and itself.
-
-        Raises:
-            FrameError: it is none that `value` makes.
-        """
-        layout = self.layouts[grade]
-        value = reader.take(layout.bits(limbs))
-        codes = unpack_codes([layout.limbs[limb] for limb in limbs], value)
-        return dict(zip(limbs, codes, strict=True)), value
-
-    def rows(self, codes: dict[int, list[int]], grade: int) -> FloatArray:
-        """Return the (n, 3) coordinates of codes [rad, rad, m].
+    ) -> tuple[Told, FloatArray]:
+        """Take the number off; return what it tells, and the coordinates.
 
         Returns:
-            The rows of a single limb; else of the robot, NaN for limbs left out.
+            What is told; and (n, 3) the rows of a single limb, else of the robot, NaN
+            for limbs left out [rad, rad, m].
 
         Raises:
-            FrameError: a bend lies out of range.
+            FrameError: it is none that `told` makes, or a bend lies out of range.
         """
-        layouts = self.layouts[grade].limbs
-        values: list[float] = []
-        if len(codes) == 1:
-            ((limb, part),) = codes.items()
-            values = layouts[limb].values(part)
-        else:
-            for limb in self._schema.all_limbs:
-                if limb in codes:
-                    values += layouts[limb].values(codes[limb])
-                else:
-                    values += [math.nan] * (3 * self._schema.segments(limb))
-        return np.array(values).reshape(-1, 3)
+        value = reader.take(self.layouts[grade].bits(limbs))
+        radix, mask = self._radix[grade], sum(1 << limb for limb in limbs)
+        if not radix.part(mask, value):
+            raise FrameError("Coordinates are outside their range.")
+        told = Told(limbs, tuple(radix.codes()), value)
+        return told, self._rows(radix, mask, limbs)
+
+    def take_codes(self, codes: Sequence[int], grade: int) -> tuple[Told, FloatArray]:
+        """Do as `take` with the codes (3 S,) of the whole robot.
+
+        Raises:
+            FrameError: a code or a bend lies out of range.
+        """
+        if any(map(operator.gt, codes, self._most[grade])) or min(codes) < 0:
+            raise FrameError("A delta leads out of the range of a coordinate.")
+        radix, limbs = self._radix[grade], self._schema.all_limbs
+        mask = (1 << len(limbs)) - 1
+        told = Told(limbs, tuple(codes), radix.join(mask, codes))
+        return told, self._rows(radix, mask, limbs)
+
+    def _rows(self, radix: Radix, mask: int, limbs: tuple[int, ...]) -> FloatArray:
+        first, last = 0, self._schema.limbs
+        if len(limbs) == 1:
+            first, last = limbs[0], limbs[0] + 1
+        rows = radix.rows(mask, first, last)
+        if rows is None:
+            raise FrameError("A bend lies outside of what its segment can be told.")
+        return rows

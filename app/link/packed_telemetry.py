@@ -111,8 +111,8 @@ class PackedTelemetry:
         Raises:
             FrameError: a value is not finite, or of the wrong shape.
         """
-        codes = self._limbs.codes(frame.limb, frame.coordinates, self.grade)
-        limbs = tuple(codes)
+        told = self._limbs.told(frame.limb, frame.coordinates, self.grade)
+        limbs = told.limbs
         time_ns = TELEMETRY_STAMP.rounded_ns(frame.generated_ns)
         writer = BitWriter()
         writer.put(TELEMETRY_STAMP.code(time_ns), TELEMETRY_STAMP.bits)
@@ -121,8 +121,7 @@ class PackedTelemetry:
         writer.put(int(frame.state), 3)
         self._put_echo(writer, frame)
         writer.put(self.grade, GRADE_BITS)
-        value = self._limbs.value(codes, self.grade)
-        self._limbs.put(writer, limbs, value, self.grade)
+        self._limbs.put(writer, limbs, told.value, self.grade)
         body = bytes([self._key(limbs)]) + writer.to_bytes()
         room = mtu_bytes - len(body) - LONG_BYTES
         kept: list[bytes] = []
@@ -236,8 +235,7 @@ class PackedTelemetry:
         hold, received = reader.take(16), reader.take(_SEQUENCE_BITS)
         grade = self._limbs.take_grade(reader)
         limbs = self._told(buffer[0], reader)
-        codes, _ = self._limbs.take(reader, limbs, grade)
-        rows = self._limbs.rows(codes, grade)
+        _, rows = self._limbs.take(reader, limbs, grade)
         sections = read_sections(reader.rest())
         tension = self._take_tension(sections.get(TENSION), limbs)
         one = limbs[0] if len(limbs) == 1 else WHOLE_ROBOT

@@ -13,10 +13,10 @@ from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotModel
 
-__all__ = ["Approach", "Paths", "advance_paths"]
+__all__ = ["Approach", "PathsData", "advance_paths"]
 
 
-class Paths(NamedTuple):
+class PathsData(NamedTuple):
     """What is moved, as the arguments of `advance_applied`."""
 
     model: RobotModel
@@ -28,7 +28,7 @@ class Paths(NamedTuple):
 
 
 @kernel
-def advance_paths(paths: Paths, now_ns: int, period: float) -> int:
+def advance_paths(paths: PathsData, now_ns: int, period: float) -> int:
     """Move on along all paths."""
     return int(
         advance_applied(
@@ -46,7 +46,7 @@ def advance_paths(paths: Paths, now_ns: int, period: float) -> int:
 
 @kernel
 def begin_paths(
-    paths: Paths,
+    data: PathsData,
     now_ns: int,
     end_ns: int,
     first: int,
@@ -58,7 +58,7 @@ def begin_paths(
     """Begin the paths to a setpoint.
 
     Args:
-        paths: of all segments.
+        data: paths of all segments.
         now_ns: robot time [ns].
         end_ns: when the setpoint is to be reached [ns].
         first: segment of the first row.
@@ -76,15 +76,15 @@ def begin_paths(
         if chosen[k] == 0:
             continue
         for j in range(3):
-            paths.origin[k, j] = coordinates[row, j] + shift[k, j]
+            data.origin[k, j] = coordinates[row, j] + shift[k, j]
         wanted = wanted_out[k : k + 1]
-        outside = clamp_to_envelope(paths.model, k, paths.origin[k : k + 1], wanted)
+        outside = clamp_to_envelope(data.model, k, data.origin[k : k + 1], wanted)
         clamped = max(clamped, outside)
         for j in range(3):
-            paths.goal[k, j] = wanted[0, j]
-            paths.origin[k, j] = paths.applied[k, j]
-        paths.begin_ns[k] = now_ns
-        paths.end_ns[k] = end_ns
+            data.goal[k, j] = wanted[0, j]
+            data.origin[k, j] = data.applied[k, j]
+        data.begin_ns[k] = now_ns
+        data.end_ns[k] = end_ns
     return clamped
 
 
@@ -102,7 +102,7 @@ class Approach:
         self._wanted = np.zeros((segments, 3))
         self._begin_ns = np.zeros(segments, dtype=np.int64)
         self._end_ns = np.zeros(segments, dtype=np.int64)
-        self.paths = Paths(
+        self.paths = PathsData(
             model,
             self._origin,
             self._goal,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.robot.approach import Approach, Paths, advance_paths
+from app.robot.approach import Approach, PathsData, advance_paths
 from app.robot.body import Applied
 from app.robot.pressing import PressData, Pressing, press_on, pressed_pose
 from app.robot.safety import Actuation
@@ -23,7 +23,7 @@ __all__ = ["Onward"]
 class _OnwardData(NamedTuple):
     """What is under way."""
 
-    paths: Paths
+    paths: PathsData
     press: PressData
 
 
