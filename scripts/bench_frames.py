@@ -11,7 +11,6 @@ import struct
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -170,9 +169,9 @@ def _kinds(model: RobotModel) -> dict[str, tuple[int, bool, Frame]]:
         received=9,
         echo_generated_ns=_START_NS,
     )
-    one = replace(setpoint, limb=0, coordinates=limb)
-    bare = replace(told, limb=0, coordinates=limb, tension=None)
-    stop = replace(setpoint, mode=StationMode.ESTOP, coordinates=pose[:0])
+    one = setpoint._replace(limb=0, coordinates=limb)
+    bare = told._replace(limb=0, coordinates=limb, tension=None)
+    stop = setpoint._replace(mode=StationMode.ESTOP, coordinates=pose[:0])
     return {
         "setpoint, 4 limbs": (256, False, setpoint),
         "setpoint, 4 limbs, delta": (256, True, setpoint),
@@ -191,12 +190,12 @@ def _in_time(base: Frame) -> list[Frame]:
     frames: list[Frame] = []
     for k in range(_FRAMES):
         now_ns = _START_NS + k * _PERIOD_NS
-        frame = replace(base, generated_ns=now_ns)
+        frame = base._replace(generated_ns=now_ns)
         if not isinstance(frame, HelloFrame):
             moved = frame.coordinates * (1.0 + 0.1 * np.sin(0.05 * k))
-            frame = replace(frame, sequence=k + 1, coordinates=moved)
+            frame = frame._replace(sequence=k + 1, coordinates=moved)
         if isinstance(frame, TelemetryFrame):
-            frame = replace(frame, echo_sequence=k + 1, echo_generated_ns=now_ns)
+            frame = frame._replace(echo_sequence=k + 1, echo_generated_ns=now_ns)
         frames.append(frame)
     return frames
 
@@ -210,7 +209,7 @@ def frame_times(model: RobotModel) -> dict[str, tuple[FrameTimes, ...]]:
         frames, kind = _in_time(base), type(base)
         ours, theirs = (Codec(model, _ROBOT_ID, mtu, _SESSION) for _ in range(2))
         if kind is TelemetryFrame:  # of the station that hears it
-            theirs.encode(replace(first, limb=0, coordinates=first.coordinates[:2]))
+            theirs.encode(first._replace(limb=0, coordinates=first.coordinates[:2]))
         elif mtu == _COMPACT_BYTES:
             _announce(ours, theirs, frames[0])
         after = ours.acknowledge if acknowledged else None
@@ -226,5 +225,5 @@ def frame_times(model: RobotModel) -> dict[str, tuple[FrameTimes, ...]]:
 def _announce(ours: Codec, theirs: Codec, first: Frame) -> None:
     """A compact setpoint can be read only after the arming was announced."""
     if isinstance(first, SetpointFrame):
-        told = replace(first, sequence=0, coordinates=first.coordinates[:0])
+        told = first._replace(sequence=0, coordinates=first.coordinates[:0])
         theirs.decode(ours.encode(told), first.generated_ns)

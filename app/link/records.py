@@ -35,8 +35,7 @@ class GripTold(NamedTuple):
     """0 open .. 1 closed."""
 
 
-@dataclass(frozen=True)
-class Beside:
+class Beside(NamedTuple):
     """What a station sends beside the coordinates of its limbs.
 
     Attributes:
@@ -55,8 +54,7 @@ class Beside:
     limb_hz: float = 0.0
 
 
-@dataclass(frozen=True)
-class SetpointFrame:
+class SetpointFrame(NamedTuple):
     """What the station asks of one limb or several, or of the robot (mode frames).
 
     Attributes:
@@ -110,8 +108,7 @@ class SetpointFrame:
         return self.mode is StationMode.ARMED and self.coordinates.shape[0] == 0
 
 
-@dataclass(frozen=True)
-class TelemetryFrame:
+class TelemetryFrame(NamedTuple):
     """What the robot measured of one limb or several, and what it heard.
 
     Attributes:

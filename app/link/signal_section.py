@@ -22,8 +22,8 @@ wave (8.39 W^(1/2) s) knows the rest.
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntFlag
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,8 +75,7 @@ _FIELDS = tuple(map(SignalField, range(64)))
 """Combinations by number: to look one up costs less than to make it."""
 
 
-@dataclass(frozen=True)
-class SignalTold:
+class SignalTold(NamedTuple):
     """One signal as a frame tells it; what is not among the fields is 0.
 
     Attributes:

@@ -180,7 +180,7 @@ class StationSide:
             return None
         self._deaf = None
         if self._origin_ns:
-            frame = replace(frame, generated_ns=frame.generated_ns - self._origin_ns)
+            frame = frame._replace(generated_ns=frame.generated_ns - self._origin_ns)
         command_ns = self._exchange(now_ns, frame)
         self.loss_up.note(now_ns, frame.sequence)
         self._take(now_ns, frame, command_ns)
@@ -418,7 +418,7 @@ class StationSide:
         if self.codec.profile is Profile.COMPACT:
             beside = _NOTHING
         if beside.goal:  # goes in a frame of its own
-            beside = replace(beside, goal=b"")
+            beside = beside._replace(goal=b"")
         packet = self._write(
             now_ns, state, limbs, StationMode.ARMED, epoch, max(periods), beside
         )

@@ -14,7 +14,6 @@ takes its time as an argument, so it runs the same on a clock and in a study.
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 
@@ -311,7 +310,7 @@ class Bridge:
         self._reporter.follow(profile_of(buffer), frame.uplink_bps)
         self._reporter.greet()
         if frame.mode == StationMode.ESTOP:
-            stop = replace(frame, generated_ns=now_ns)
+            stop = frame._replace(generated_ns=now_ns)
             self._obey_mode(now_ns, stop, peer, fresh=True)
 
     def _take(
@@ -319,7 +318,7 @@ class Bridge:
     ) -> bool:
         ahead = frame.generated_ns > now_ns + FUTURE_TOLERANCE_NS
         if ahead and frame.mode == StationMode.ESTOP:
-            frame = replace(frame, generated_ns=now_ns)
+            frame = frame._replace(generated_ns=now_ns)
         mode_only = frame.mode != StationMode.ARMED or not len(frame.coordinates)
         segments: list[int] = [] if mode_only else self.followed.told(frame)
         if not (mode_only or segments):

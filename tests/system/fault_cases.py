@@ -294,7 +294,7 @@ class Intruder:
 
     def listen(self) -> None:
         """Knock as a stranger may, and take up the session that the robot tells."""
-        knock = replace(self._setpoint(0.0), epoch=0, mode=StationMode.DISARMED)
+        knock = self._setpoint(0.0)._replace(epoch=0, mode=StationMode.DISARMED)
         packet = Codec(self._trial.model, ROBOT_ID, self.codec.mtu_bytes).encode(knock)
 
         def told() -> bool:
@@ -361,7 +361,7 @@ class Intruder:
         """
         ahead_s = float(self._random.choice((-_HOUR_S, _HOUR_S)))
         mode = StationMode(int(self._random.integers(2)))
-        frame = replace(self._setpoint(ahead_s), mode=mode)
+        frame = self._setpoint(ahead_s)._replace(mode=mode)
         return self.codec.encode(frame)
 
 

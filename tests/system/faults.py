@@ -14,7 +14,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -151,12 +151,12 @@ class SteppedCodec(Codec):
     def encode(self, frame: Any) -> bytes:
         ahead_ns = int(self.step_words[0])
         stamp_ns = frame.generated_ns + ahead_ns
-        return super().encode(replace(frame, generated_ns=stamp_ns))
+        return super().encode(frame._replace(generated_ns=stamp_ns))
 
     def decode(self, buffer: bytes, reference_ns: int, peer: int = 0) -> Any:
         ahead_ns = int(self.step_words[0])
         frame = super().decode(buffer, reference_ns + ahead_ns, peer)
-        return replace(frame, generated_ns=frame.generated_ns - ahead_ns)
+        return frame._replace(generated_ns=frame.generated_ns - ahead_ns)
 
 
 def _be_stepped_station(session: Session, stop: StopFlag) -> None:

@@ -2,7 +2,6 @@
 
 import math
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,11 +114,11 @@ class TestSignal:
             "33fcd2" "04d2ec787530" "0064ff350000" "05dcf7360001" "1388d8f009c4"
             "2dc6c08d8f20000001" "3f400000"
         )  # fmt: skip
-        assert len(write_signal(replace(SIGNAL, fields=SignalField.FORCE))) == 9
+        assert len(write_signal(SIGNAL._replace(fields=SignalField.FORCE))) == 9
 
     def test_only_what_is_told_comes_back(self):
         for fields in range(64):
-            told = replace(SIGNAL, fields=SignalField(fields))
+            told = SIGNAL._replace(fields=SignalField(fields))
             back = read_signal(write_signal(told))
             assert back.fields == fields
             for field, name in (
@@ -141,8 +140,7 @@ class TestSignal:
     )
     @settings(deadline=None)
     def test_round_trip(self, position, force, wave, integral, energy, engagement):
-        told = replace(
-            SIGNAL,
+        told = SIGNAL._replace(
             position=position,
             velocity=position,
             force=force,
@@ -186,8 +184,8 @@ class TestSignal:
             {"strategy": 16},
         ):
             with pytest.raises(FrameError):
-                write_signal(replace(SIGNAL, **changes))
-        far = read_signal(write_signal(replace(SIGNAL, position=(9.0, -9.0, 0.0))))
+                write_signal(SIGNAL._replace(**changes))
+        far = read_signal(write_signal(SIGNAL._replace(position=(9.0, -9.0, 0.0))))
         assert far.position[:2] == pytest.approx((3.2767, -3.2768))
 
     def test_every_strategy_has_its_fields(self):
@@ -203,7 +201,7 @@ class TestSignal:
         packet = station.encode(whole)
         assert robot.decode(packet, NOW).signal.limb == 1
         station.acknowledge(6)
-        moved = replace(whole, sequence=7, coordinates=POSE * 1.001)
+        moved = whole._replace(sequence=7, coordinates=POSE * 1.001)
         delta = station.encode(moved)
         assert len(delta) < len(packet)
         assert robot.decode(delta, NOW).signal.engagement == 1234

@@ -4,7 +4,7 @@ Every test speaks the real bytes: frames are written by the station's codec.
 """
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ class Rig:
             period_ms=20.0,
             coordinates=MODEL.rest_coordinates[own],
         )
-        return replace(frame, **changes)  # type: ignore[arg-type]
+        return frame._replace(**changes)  # type: ignore[arg-type]
 
     def send(self, limb: int = 0, **changes: object) -> bool:
         self.now_ns += NS_PER_MS
@@ -185,7 +185,7 @@ def test_values_that_are_not_finite_move_nothing(
     rig.send(0)
     rig.step(300)
     packet = rig.station.encode(rig.frame(0))
-    wild = replace(rig.frame(0), coordinates=np.full((2, 3), value))
+    wild = rig.frame(0)._replace(coordinates=np.full((2, 3), value))
     monkeypatch.setattr(Codec, "decode", lambda *_: wild)
     assert not rig.deliver(packet)
     monkeypatch.undo()
@@ -278,7 +278,7 @@ def test_random_bytes_neither_move_nor_break_anything(packets: list[bytes]) -> N
 def test_frames_of_another_robot_and_our_own_telemetry_move_nothing() -> None:
     rig = Rig()
     other = Codec(MODEL, ROBOT_ID + 1, 256)
-    assert not rig.deliver(other.encode(replace(rig.frame(0), robot=ROBOT_ID + 1)))
+    assert not rig.deliver(other.encode(rig.frame(0)._replace(robot=ROBOT_ID + 1)))
     (echo,) = rig.bridge.telemetry(rig.now_ns, POSE, np.zeros(MODEL.tendon_angle.size))
     assert not rig.deliver(echo)
     assert rig.bridge.rejected[Rejection.MALFORMED] == 2
@@ -809,7 +809,7 @@ class TestBeside:
         )
         assert not rig.send(0, epoch=0, coordinates=POSE[rows(0)], signal=far)
         assert rig.still()
-        unknown = replace(far, strategy=15)
+        unknown = far._replace(strategy=15)
         assert rig.send(0, coordinates=POSE[rows(0)], signal=unknown)
         rig.step(100)
         assert np.allclose(rig.pose(), POSE, atol=2e-3)

@@ -1,7 +1,6 @@
 """Bridge and plant together, in virtual time, driven by the station's real bytes."""
 
 import hashlib
-from dataclasses import replace
 
 import numpy as np
 
@@ -198,5 +197,5 @@ def test_modes_of_frames_do_not_depend_on_the_limb_they_name() -> None:
         period_ms=20.0,
         coordinates=np.zeros((1, 3)),
     )
-    rig.core.receive(rig.now_ns, rig.codec.encode(replace(frame, limb=2)))
+    rig.core.receive(rig.now_ns, rig.codec.encode(frame._replace(limb=2)))
     assert rig.core.state == RobotState.ESTOP

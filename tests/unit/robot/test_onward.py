@@ -1,7 +1,5 @@
 """A millisecond in which nothing is decided does what the long way does, to the bit."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -54,7 +52,7 @@ def drive(
     tension = np.zeros(MODEL.tendon_angle.size)
     start_ns = 100 * NS_PER_S
     robot.step(start_ns - NS_PER_MS, MODEL.rest_coordinates)
-    release = replace(setpoint(start_ns, 0, 0.0), mode=StationMode.DISARMED, epoch=0)
+    release = setpoint(start_ns, 0, 0.0)._replace(mode=StationMode.DISARMED, epoch=0)
     robot.receive(start_ns - NS_PER_MS, station.encode(release))
     for step in range(milliseconds):
         now_ns = start_ns + step * NS_PER_MS

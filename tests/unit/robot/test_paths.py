@@ -1,6 +1,5 @@
 """Paths by which a stale or wild value could move an actuator of a rig."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -288,6 +287,6 @@ def test_an_emergency_stop_is_obeyed_whatever_its_clock_says() -> None:
     )
     bridge.receive(now_ns, station.encode(frame))
     ahead_ns = now_ns + 200 * NS_PER_MS  # an offset that is not yet well known
-    stop = replace(frame, sequence=2, mode=StationMode.ESTOP, generated_ns=ahead_ns)
+    stop = frame._replace(sequence=2, mode=StationMode.ESTOP, generated_ns=ahead_ns)
     bridge.receive(now_ns, station.encode(stop))
     assert bridge.state is RobotState.ESTOP

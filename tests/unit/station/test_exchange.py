@@ -1,7 +1,5 @@
 """What strategies say to the robot and hear of it, through real frames."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -87,7 +85,7 @@ class Rig:
 
     def hear(self, **changes) -> None:
         """Let the station hear telemetry with something beside it."""
-        told = replace(self.frame(), **changes)
+        told = self.frame()._replace(**changes)
         self.exchange.side.receive = lambda _now, _packet: told
         self.exchange.receive(self.now_ns, b"")
         del self.exchange.side.receive
@@ -149,7 +147,7 @@ def test_the_command_that_telemetry_answers_is_known(rig: Rig) -> None:
 def test_felt_forces_are_told_and_the_others_cleared(rig: Rig) -> None:
     rig.hear(signal=told(Strategy.MODEL_MEDIATED))
     np.testing.assert_allclose(rig.health.contact_force[1], FORCE)
-    other = replace(told(Strategy.MODEL_MEDIATED), limb=0)
+    other = told(Strategy.MODEL_MEDIATED)._replace(limb=0)
     rig.hear(signal=other)
     np.testing.assert_allclose(rig.health.contact_force[0], FORCE)
     assert not rig.health.contact_force[1].any()
@@ -179,8 +177,8 @@ def test_a_broken_surface_is_refused_and_nothing_ends(rig: Rig, contact: bytes) 
 
 
 def test_a_signal_of_an_unknown_strategy_or_limb_is_left_alone(rig: Rig) -> None:
-    rig.hear(signal=replace(told(Strategy.WAVES), strategy=15))
-    rig.hear(signal=replace(told(Strategy.WAVES), limb=7))
+    rig.hear(signal=told(Strategy.WAVES)._replace(strategy=15))
+    rig.hear(signal=told(Strategy.WAVES)._replace(limb=7))
     assert rig.health.heard_limb[0] == -1
 
 
