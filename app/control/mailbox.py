@@ -205,7 +205,8 @@ class Mailbox(Generic[_Block]):
     @property
     def count(self) -> int:
         """Number of values published so far."""
-        return int(self.shared.item(0)) // 2
+        count: int = self.shared.item(0)
+        return count // 2
 
 
 class Ring:

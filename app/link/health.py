@@ -50,8 +50,8 @@ class SequenceLoss:
             and now_ns - self._heard[0][0] > self._window_ns
         ):
             self._sent -= self._heard.popleft()[1]
-        sent = self._sent
-        return max(0.0, 1.0 - len(self._heard) / sent) if sent > 0 else 0.0
+        heard, sent = len(self._heard), self._sent
+        return 1.0 - heard / sent if heard < sent else 0.0
 
     def _keep(self, now_ns: int, step: int) -> None:
         self._heard.append((now_ns, step))
@@ -92,7 +92,9 @@ class CountLoss:
         _, echo_last, count_last = self._reports[-1]
         sent = echo_last - echo_first
         accepted = count_last - count_first
-        return min(1.0, max(0.0, 1.0 - accepted / sent)) if sent > 0 else 0.0
+        if sent <= 0 or accepted >= sent:
+            return 0.0
+        return 1.0 - accepted / sent if accepted > 0 else 1.0
 
 
 class RateMeter:

@@ -85,10 +85,10 @@ class Exchange:
             state: newest state of the control loop.
         """
         asked = (
-            int(state.mode.item()),
-            int(state.arm_epoch.item()),
-            int(state.strategy.item()),
-            int(state.sent_engagement.item()),
+            state.mode.item(),
+            state.arm_epoch.item(),
+            state.strategy.item(),
+            state.sent_engagement.item(),
         )
         if asked != self._asked:
             self._take_up(now_ns, asked)
@@ -215,8 +215,8 @@ class Exchange:
         self.desk.fill(health)
         for limb, report in enumerate(self._reports):
             if report.number.item():
-                time_ns = int(report.estimated_ns.item())
-                time_ns = self.side.clock.ours(now_ns, time_ns)
+                stamp_ns = report.estimated_ns.item()
+                time_ns = self.side.clock.ours(now_ns, stamp_ns)
                 health.report_estimated_ns[limb] = time_ns
 
     def _fill_heard(self, health: LinkHealth) -> None:

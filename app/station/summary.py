@@ -28,15 +28,9 @@ _ARMED = int(StationMode.ARMED)
 _LOST = (Fate.LOST_BURST, Fate.LOST_RESIDUAL, Fate.CUT)
 
 
-class _Wanted(NamedTuple):
-    """Where the tips were to be while a limb was driven."""
-
-    limb: int
-    """That was driven."""
-    targets: FloatArray
-    """(L, 3) [m]."""
-    commands: FloatArray
-    """(L, 3) [m]."""
+_Wanted = tuple[int, FloatArray, FloatArray]
+"""The limb that was driven, and (L, 3) targets and commands of all tips [m]. One is
+made every 2 ms, and a named tuple would take as long to make as both copies."""
 
 
 class _Counted(NamedTuple):
@@ -70,20 +64,21 @@ class DriveSummary:
 
     def add_state(self, state: StationState) -> None:
         """Remember target and command, every 2 ms at most."""
-        now_ns = int(state.time_ns.item())
+        now_ns = state.time_ns.item()
         times_ns = self._times_ns
         if times_ns and now_ns - times_ns[-1] < _HISTORY_STEP_NS:
             return
         wanted = None
         if state.mode.item() == _ARMED and state.active_source.item() >= 0:
-            wanted = _Wanted(
-                int(state.selected_limb.item()),
+            wanted = (
+                state.selected_limb.item(),
                 state.target_position.copy(),
                 state.tip_commanded.copy(),
             )
         times_ns.append(now_ns)
         self._history.append(wanted)
-        self._last_ns = max(self._last_ns, now_ns)
+        if now_ns > self._last_ns:
+            self._last_ns = now_ns
 
     def add_telemetry(
         self,
@@ -104,14 +99,15 @@ class DriveSummary:
         """
         self._delays.append((received_ns - generated_ns) / NS_PER_MS)
         now = self._at(generated_ns)
-        if now is None or limb not in {WHOLE_ROBOT, now.limb}:
+        if now is None or limb not in {WHOLE_ROBOT, now[0]}:
             return
-        limb = now.limb
-        tip = self._tips.tip(limb, coordinates)
-        self._errors.append(_length(tip - now.targets[limb]))
+        driven, targets, _ = now
+        tip = self._tips.tip(driven, coordinates)
+        self._errors.append(_length(tip - targets[driven]))
         then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))
         if then is not None:
-            self._tracking.append(_length(tip - then.commands[limb]))
+            _, _, commands = then
+            self._tracking.append(_length(tip - commands[driven]))
 
     def add_sent(self, size_bytes: int) -> None:
         """Count a frame handed to the link."""
