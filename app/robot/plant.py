@@ -317,7 +317,7 @@ class Plant:
         if row == 0:
             self._draw_noise()
         self._measured += 1
-        pose, tension = np.empty_like(self._target), np.empty_like(self._winch)
+        pose, tension = np.empty(self._target.shape), np.empty(self._winch.size)
         self._read(self._sensors, row, pose, tension)
         return pose, tension
 
