@@ -87,7 +87,8 @@ class Bridge:
         """What each limb follows, and how far each gripper shall be closed."""
         self._pose_known = False
         self._last_step_ns: int | None = None
-        self._onward = Onward(self._approach, self.followed.pressing)
+        self.onward = Onward(self._approach, self.followed.pressing)
+        """Goes on with what is under way where there is nothing to decide."""
         self._onward_until_ns = 0
         self._silent_until_ns = 0
         self._events: list[Event] = []
@@ -160,12 +161,10 @@ class Bridge:
         Returns:
             The pose really applied, after all limits.
         """
-        elapsed_ns = 0 if self._last_step_ns is None else now_ns - self._last_step_ns
-        elapsed_ns = min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
-        self._last_step_ns = now_ns
+        elapsed_ns = self._elapse(now_ns)
         if now_ns < self._onward_until_ns and not unsafe:
             period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
-            moved = self._onward.step(now_ns, period, patience_ns, measured, contact)
+            moved = self.onward.step(now_ns, period, patience_ns, measured, contact)
             if moved is not None:
                 self.decided = False
                 return moved
@@ -174,6 +173,26 @@ class Bridge:
         self._onward_until_ns = self._decided_until_ns()
         self._silent_until_ns = 0
         return applied
+
+    def _elapse(self, now_ns: int) -> int:
+        """Take note of a step; return the time since the last [ns], as it counts."""
+        elapsed_ns = 0 if self._last_step_ns is None else now_ns - self._last_step_ns
+        self._last_step_ns = now_ns
+        return min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
+
+    def is_quiet(self, now_ns: int) -> bool:
+        """Whether nothing is to be decided or told now, unless a measurement fails."""
+        return now_ns < self._onward_until_ns and now_ns < self._silent_until_ns
+
+    def go_on(self, now_ns: int) -> tuple[float, int]:
+        """Begin a step of `onward` in the place of `step`, where all `is_quiet`.
+
+        Returns:
+            The time since the last step [s], and for how long what a push was told
+            counts [ns].
+        """
+        self.decided = False
+        return self._elapse(now_ns) / NS_PER_S, self.safety.hold_after_ns
 
     def _decided_until_ns(self) -> int:
         """Until when only a frame or a fault changes what is done [ns]; 0 = unknown."""

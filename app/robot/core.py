@@ -24,6 +24,7 @@ from app.robot.contact_sense import ContactSense
 from app.robot.custody import Custody
 from app.robot.object_sight import ObjectSight
 from app.robot.plant import Plant, PlantMismatch
+from app.robot.quiet import Quiet
 from app.robot.safety import Actuation
 from app.robot.surface_sense import SurfaceSense
 from app.robot.surroundings import Surroundings
@@ -96,6 +97,9 @@ class RobotCore:
                 self.model, mismatch, seed, coordinates, surroundings=self._around
             )
         self.body = body
+        self._quiet: Quiet | None = None
+        if self._plant is not None:
+            self._quiet = Quiet(self.bridge.onward, self._plant)
         period_s = _SENSE_STEPS * STEP_NS / NS_PER_S
         self._sense = ContactSense(
             robot,
@@ -142,6 +146,8 @@ class RobotCore:
             Telemetry packets to send now.
         """
         body, bridge = self.body, self.bridge
+        if self._until_sense > 1 and bridge.is_quiet(now_ns) and self._go_on(now_ns):
+            return []
         measured, tension = body.measure()
         contact = self._feel(now_ns, measured, tension)
         self.applied = bridge.step(
@@ -170,6 +176,26 @@ class RobotCore:
             sight=self._sight,
             held=self._held(),
         )
+
+    def _go_on(self, now_ns: int) -> bool:
+        """Do a millisecond in which nothing is to be felt, decided or told.
+
+        Returns:
+            Whether it is done; not so of a rig, of a limb that stands still frozen,
+            and where a measurement is not finite.
+        """
+        contact = self._contact
+        if self._quiet is None or contact is None or self._frozen:
+            return False
+        period, patience_ns = self.bridge.go_on(now_ns)
+        applied = self._quiet.step(now_ns, period, patience_ns, contact)
+        if applied is None:
+            return False
+        self.applied = applied
+        self._until_sense -= 1
+        if self._quiet.frozen:
+            self._note_frozen(now_ns, self._quiet.frozen)
+        return True
 
     def _tell_grippers(self) -> None:
         if self._around is not None:

@@ -17,10 +17,10 @@ from app.robot.safety import Actuation
 from models.bound import Bound, bind
 from models.numerics import FloatArray, kernel
 
-__all__ = ["Onward"]
+__all__ = ["Onward", "OnwardData", "move_on"]
 
 
-class _OnwardData(NamedTuple):
+class OnwardData(NamedTuple):
     """What is under way."""
 
     paths: PathsData
@@ -29,7 +29,7 @@ class _OnwardData(NamedTuple):
 
 @kernel
 def move_on(
-    data: _OnwardData,
+    data: OnwardData,
     now_ns: int,
     period: float,
     patience_ns: int,
@@ -77,13 +77,16 @@ class Onward:
             pressing: the bridge's own.
         """
         pose = approach.applied
-        self._data = Bound(_OnwardData(approach.paths, pressing.data))
+        self.data = OnwardData(approach.paths, pressing.data)
+        """What `move_on` works on."""
+        self._data = Bound(self.data)
         self._unfelt = pressing.unfelt
         self._move = bind(move_on, self._data, 0, 0.0, 0, 0, self._unfelt, pose)
-        self._applied = (
+        self.applied = (
             Applied(pose, Actuation.STIFF),
             Applied(pressing.data.pressed, Actuation.STIFF),
         )
+        """What is applied, by what `move_on` returns; views."""
 
     def step(
         self,
@@ -117,4 +120,4 @@ class Onward:
             felt,
             measured,
         )
-        return None if pushes < 0 else self._applied[pushes]
+        return None if pushes < 0 else self.applied[pushes]

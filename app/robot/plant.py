@@ -190,36 +190,36 @@ class Plant:
         reset_robot_data(self._real, start, self._work, self._data)
         self._winch[:] = self._data.servo_length
         self._target = self._data.coordinates.copy()
-        self._sensors = Bound(
-            SensorParts(
-                data=self._data,
-                pose_noise=self._pose_noise,
-                tension_noise=self._tension_noise,
-                tension_least=self._nominal.tendon_tension_least,
-            )
+        self.sensors = SensorParts(
+            data=self._data,
+            pose_noise=self._pose_noise,
+            tension_noise=self._tension_noise,
+            tension_least=self._nominal.tendon_tension_least,
         )
+        """What `read_sensors` works on."""
+        self._sensors = Bound(self.sensors)
         self._read = bind(read_sensors, self._sensors, 0, self._target, self._winch)
-        parts = Bound(
-            PlantParts(
-                nominal=self._nominal,
-                real=self._real,
-                target=self._target,
-                slack=self._slack,
-                drive=self._drive,
-                given=self._given,
-                wound=self._wound,
-                data=self._data,
-                work=self._work,
-                winch=self._winch,
-            )
+        self.parts = PlantParts(
+            nominal=self._nominal,
+            real=self._real,
+            target=self._target,
+            slack=self._slack,
+            drive=self._drive,
+            given=self._given,
+            wound=self._wound,
+            data=self._data,
+            work=self._work,
+            winch=self._winch,
         )
-        self._parts: tuple[Bound, ...] = (parts,)
+        """What the plant's kernel works on; and of what is around it, if anything."""
+        self.around: AroundParts | None = None
+        self._parts: tuple[Bound, ...] = (Bound(self.parts),)
         if surroundings is None:
-            self._step = bind(plant_step, parts, EACH)
+            self._step = bind(plant_step, *self._parts, EACH)
         else:
-            around = Bound(AroundParts(surroundings.model, surroundings.data))
-            self._parts = (parts, around)
-            self._step = bind(plant_contact_step, parts, around, EACH)
+            self.around = AroundParts(surroundings.model, surroundings.data)
+            self._parts = (*self._parts, Bound(self.around))
+            self._step = bind(plant_contact_step, *self._parts, EACH)
 
     @property
     def coordinates(self) -> FloatArray:
@@ -291,14 +291,22 @@ class Plant:
         return self._advance(EACH, self._data.coordinates)
 
     def _advance(self, actuation: int, target: FloatArray) -> int:
-        self.time_ns += _STEP_NS
         self._target[:] = target
-        told = self._step(*self._parts, actuation)
+        self.took(self.time_ns + _STEP_NS, self._step(*self._parts, actuation))
+        return self._frozen
+
+    def took(self, time_ns: int, told: int) -> None:
+        """Note a step that the plant's kernel has made.
+
+        Args:
+            time_ns: robot time at its end [ns].
+            told: what the kernel returned.
+        """
+        self.time_ns = time_ns
         if told >= HAPPENED and self.surroundings is not None:
             told -= HAPPENED
-            self.surroundings.note(self.time_ns)
+            self.surroundings.note(time_ns)
         self._frozen = told
-        return told
 
     @property
     def servo_length(self) -> FloatArray:
@@ -313,13 +321,17 @@ class Plant:
         """
         if not self._noise > 0.0:
             return self._data.coordinates.copy(), self._data.tension.copy()
+        pose, tension = np.empty(self._target.shape), np.empty(self._winch.size)
+        self._read(self._sensors, self.next_row(), pose, tension)
+        return pose, tension
+
+    def next_row(self) -> int:
+        """Return the number of the next measurement's noise, which is drawn."""
         row = self._measured % _NOISE_ROWS
-        if row == 0:
+        if row == 0 and self._noise > 0.0:
             self._draw_noise()
         self._measured += 1
-        pose, tension = np.empty(self._target.shape), np.empty(self._winch.size)
-        self._read(self._sensors, row, pose, tension)
-        return pose, tension
+        return row
 
     def _draw_noise(self) -> None:
         poses, tensions = self._pose_noise, self._tension_noise
