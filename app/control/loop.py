@@ -324,8 +324,9 @@ class ControlLoop:
             due_ns: its grid point [ns].
             now_ns: the present time [ns].
         """
-        self._control[1:] = due_ns - PERIOD_NS, now_ns
-        self._run(self._bound, self._control, 1)
+        control = self._control
+        control[1], control[2] = due_ns - PERIOD_NS, now_ns
+        self._run(self._bound, control, 1)
 
     def _kernel_thread(self) -> None:
         scheduler = _NORMAL
