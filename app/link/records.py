@@ -1,6 +1,5 @@
 """What a frame says, apart from how it is written."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -157,8 +156,7 @@ class TelemetryFrame(NamedTuple):
     held: int = -1
 
 
-@dataclass(frozen=True)
-class HelloFrame:
+class HelloFrame(NamedTuple):
     """The robot tells its session, until the station shows that it knows it.
 
     Attributes:

@@ -193,8 +193,8 @@ class RobotCore:
             return False
         self.applied = applied
         self._until_sense -= 1
-        if self._quiet.frozen:
-            self._note_frozen(now_ns, self._quiet.frozen)
+        if self._plant is not None and self._plant.frozen:
+            self._note_frozen(now_ns, self._plant.frozen)
         return True
 
     def _tell_grippers(self) -> None:

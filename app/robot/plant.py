@@ -24,6 +24,7 @@ from app.robot.plant_step import (
     plant_step,
     read_sensors,
 )
+from app.robot.safety import Actuation
 from app.robot.surroundings import Surroundings
 from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray
@@ -45,6 +46,7 @@ _NOISE_ROWS = 256  # measurements whose noise is drawn at once
 _NO_FAULT = RobotFault(0)
 
 _STEP_NS = round(1e9 * PLANT_PERIOD)
+_STIFF = int(Actuation.STIFF)
 
 _FACTOR_RANGE = (0.2, 5.0)
 
@@ -189,7 +191,8 @@ class Plant:
         start = model.rest_coordinates if coordinates is None else coordinates
         reset_robot_data(self._real, start, self._work, self._data)
         self._winch[:] = self._data.servo_length
-        self._target = self._data.coordinates.copy()
+        self.target = self._data.coordinates.copy()
+        """(S, 3) pose that the winches hold where they are STIFF [rad, rad, m]."""
         self.sensors = SensorParts(
             data=self._data,
             pose_noise=self._pose_noise,
@@ -198,33 +201,38 @@ class Plant:
         )
         """What `read_sensors` works on."""
         self._sensors = Bound(self.sensors)
-        self._read = bind(read_sensors, self._sensors, 0, self._target, self._winch)
-        self.parts = PlantParts(
-            nominal=self._nominal,
-            real=self._real,
-            target=self._target,
-            slack=self._slack,
-            drive=self._drive,
-            given=self._given,
-            wound=self._wound,
-            data=self._data,
-            work=self._work,
-            winch=self._winch,
+        self._read = bind(read_sensors, self._sensors, 0, self.target, self._winch)
+        parts = Bound(
+            PlantParts(
+                nominal=self._nominal,
+                real=self._real,
+                target=self.target,
+                slack=self._slack,
+                drive=self._drive,
+                given=self._given,
+                wound=self._wound,
+                data=self._data,
+                work=self._work,
+                winch=self._winch,
+            )
         )
-        """What the plant's kernel works on; and of what is around it, if anything."""
-        self.around: AroundParts | None = None
-        self._parts: tuple[Bound, ...] = (Bound(self.parts),)
+        self._parts: tuple[Bound, ...] = (parts,)
         if surroundings is None:
-            self._step = bind(plant_step, *self._parts, EACH)
+            self._step = bind(plant_step, parts, EACH)
         else:
-            self.around = AroundParts(surroundings.model, surroundings.data)
-            self._parts = (*self._parts, Bound(self.around))
-            self._step = bind(plant_contact_step, *self._parts, EACH)
+            around = Bound(AroundParts(surroundings.model, surroundings.data))
+            self._parts = (parts, around)
+            self._step = bind(plant_contact_step, parts, around, EACH)
 
     @property
     def coordinates(self) -> FloatArray:
         """(S, 3) the true pose [rad, rad, m]; a view."""
         return self._data.coordinates
+
+    @property
+    def limbs(self) -> int:
+        """Number of limbs."""
+        return int(self._real.tip_speed_limit.size)
 
     @property
     def tension(self) -> FloatArray:
@@ -291,18 +299,22 @@ class Plant:
         return self._advance(EACH, self._data.coordinates)
 
     def _advance(self, actuation: int, target: FloatArray) -> int:
-        self._target[:] = target
-        self.took(self.time_ns + _STEP_NS, self._step(*self._parts, actuation))
+        self.target[:] = target
+        self._take(self.time_ns + _STEP_NS, actuation)
         return self._frozen
 
-    def took(self, time_ns: int, told: int) -> None:
-        """Note a step that the plant's kernel has made.
+    def hold_target(self, time_ns: int) -> None:
+        """Advance by `PLANT_PERIOD` with stiff winches and `target` as it is.
 
         Args:
-            time_ns: robot time at its end [ns].
-            told: what the kernel returned.
+            time_ns: robot time at the end [ns].
         """
+        self._take(time_ns, _STIFF)
+
+    def _take(self, time_ns: int, actuation: int) -> None:
+        """Advance, and note what happened."""
         self.time_ns = time_ns
+        told = self._step(*self._parts, actuation)
         if told >= HAPPENED and self.surroundings is not None:
             told -= HAPPENED
             self.surroundings.note(time_ns)
@@ -321,7 +333,7 @@ class Plant:
         """
         if not self._noise > 0.0:
             return self._data.coordinates.copy(), self._data.tension.copy()
-        pose, tension = np.empty(self._target.shape), np.empty(self._winch.size)
+        pose, tension = np.empty(self.target.shape), np.empty(self._winch.size)
         self._read(self._sensors, self.next_row(), pose, tension)
         return pose, tension
 

@@ -1,11 +1,10 @@
 """A millisecond of the simulated robot in which there is nothing to do but move.
 
 Most milliseconds bring no frame, feel nothing anew and send nothing. Then sensors,
-approach, push and limbs are one kernel, where `app.robot.core` calls one after the
-other; what it does is the same, to the bit.
+approach and push are one kernel and the limbs another, where `app.robot.core` calls one
+part after the other; what they do is the same, to the bit.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,23 +12,11 @@ import numpy as np
 from app.robot.body import Applied
 from app.robot.onward import Onward, OnwardData, move_on
 from app.robot.plant import Plant
-from app.robot.plant_step import (
-    AroundParts,
-    PlantParts,
-    SensorParts,
-    plant_contact_step,
-    plant_step,
-    read_sensors,
-)
-from app.robot.safety import Actuation
+from app.robot.plant_step import SensorParts, read_sensors
 from models.bound import Bound, bind
-from models.numerics import FloatArray, inner_kernel, kernel
+from models.numerics import FloatArray, kernel
 
 __all__ = ["Quiet"]
-
-_STIFF = int(Actuation.STIFF)
-_PUSHES = 1 << 20
-"""Is added to what the plant returns where a limb pushes."""
 
 
 class _QuietData(NamedTuple):
@@ -37,36 +24,16 @@ class _QuietData(NamedTuple):
 
     sensors: SensorParts
     onward: OnwardData
-    plant: PlantParts
+    target: FloatArray
+    """(S, 3) pose that the plant is told [rad, rad, m]."""
     pose: FloatArray
     """(S, 3) as measured [rad, rad, m]."""
     tension: FloatArray
     """(T,) as measured [N]."""
 
 
-@inner_kernel
-def _told(
-    data: _QuietData,
-    row: int,
-    now_ns: int,
-    period: float,
-    patience_ns: int,
-    contact: FloatArray,
-) -> int:
-    """Read the sensors, and write the target of the plant; as `move_on` returns."""
-    read_sensors(data.sensors, row, data.pose, data.tension)
-    pushes = move_on(data.onward, now_ns, period, patience_ns, 1, contact, data.pose)
-    if pushes >= 0:
-        pressed, applied = data.onward.press.pressed, data.onward.paths.applied
-        for k in range(applied.shape[0]):
-            for j in range(3):
-                told = pressed[k, j] if pushes == 1 else applied[k, j]
-                data.plant.target[k, j] = told
-    return int(pushes)
-
-
 @kernel
-def quiet_step(
+def quiet_move(
     data: _QuietData,
     row: int,
     now_ns: int,
@@ -74,7 +41,7 @@ def quiet_step(
     patience_ns: int,
     contact: FloatArray,
 ) -> int:
-    """Go on for a millisecond in open water.
+    """Read the sensors, go on for a millisecond, and tell the plant.
 
     Args:
         data: advanced.
@@ -85,30 +52,16 @@ def quiet_step(
         contact: (L, 3) force of each tip on what it touches, hull frame [N].
 
     Returns:
-        What the plant's kernel does, with `_PUSHES`; -1 where the measurement is not
-        finite, and nothing moved.
+        As `move_on`; the target is written unless that is -1.
     """
-    pushes = _told(data, row, now_ns, period, patience_ns, contact)
-    if pushes < 0:
-        return -1
-    return int(plant_step(data.plant, _STIFF) + pushes * _PUSHES)
-
-
-@kernel
-def quiet_contact_step(
-    data: _QuietData,
-    around: AroundParts,
-    row: int,
-    now_ns: int,
-    period: float,
-    patience_ns: int,
-    contact: FloatArray,
-) -> int:
-    """Go on for a millisecond among things; arguments as of `quiet_step`."""
-    pushes = _told(data, row, now_ns, period, patience_ns, contact)
-    if pushes < 0:
-        return -1
-    return int(plant_contact_step(data.plant, around, _STIFF) + pushes * _PUSHES)
+    read_sensors(data.sensors, row, data.pose, data.tension)
+    pushes = move_on(data.onward, now_ns, period, patience_ns, 1, contact, data.pose)
+    if pushes >= 0:
+        pressed, applied = data.onward.press.pressed, data.onward.paths.applied
+        for k in range(applied.shape[0]):
+            for j in range(3):
+                data.target[k, j] = pressed[k, j] if pushes == 1 else applied[k, j]
+    return int(pushes)
 
 
 class Quiet:
@@ -121,40 +74,31 @@ class Quiet:
             onward: the bridge's own.
             plant: the simulated robot.
         """
-        data = _QuietData(
-            sensors=plant.sensors,
-            onward=onward.data,
-            plant=plant.parts,
-            pose=np.zeros_like(plant.parts.target),
-            tension=np.zeros_like(plant.parts.winch),
-        )
         self._plant, self._applied = plant, onward.applied
-        self._data = [Bound(data)]
-        step: Callable[..., int] = quiet_step
-        if plant.around is not None:
-            self._data.append(Bound(plant.around))
-            step = quiet_contact_step
-        contact = np.zeros((plant.parts.nominal.tip_speed_limit.size, 3))
-        self._step = bind(step, *self._data, 0, 0, 0.0, 0, contact)
-
-    @property
-    def frozen(self) -> int:
-        """Number of limbs that are frozen after the last step."""
-        return self._plant.frozen
+        self._data = Bound(
+            _QuietData(
+                sensors=plant.sensors,
+                onward=onward.data,
+                target=plant.target,
+                pose=np.zeros_like(plant.target),
+                tension=np.zeros_like(plant.tension),
+            )
+        )
+        contact = np.zeros((plant.limbs, 3))
+        self._move = bind(quiet_move, self._data, 0, 0, 0.0, 0, contact)
 
     def step(
         self, now_ns: int, period: float, patience_ns: int, contact: FloatArray
     ) -> Applied | None:
-        """Go on for a millisecond; arguments as of `quiet_step`.
+        """Go on for a millisecond; arguments as of `quiet_move`.
 
         Returns:
             What is applied; None where the measurement is not finite, and nothing
             moved.
         """
         row = self._plant.next_row()
-        told = self._step(*self._data, row, now_ns, period, patience_ns, contact)
-        if told < 0:
+        pushes = self._move(self._data, row, now_ns, period, patience_ns, contact)
+        if pushes < 0:
             return None
-        pushes, told = divmod(told, _PUSHES)
-        self._plant.took(now_ns, told)
+        self._plant.hold_target(now_ns)
         return self._applied[pushes]
