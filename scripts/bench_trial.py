@@ -1,8 +1,8 @@
 """How fast a session runs on the virtual clock, and how two at a time scale.
 
 URSULA's arm presses a wall with model mediation, over a link that carries fifty frames
-a second each way and over one that carries one: after the first contact everything that
-a session has is at work, and the difference is the price of the frames. What is compared
+a second each way and over one that carries one: after the first contact all that a
+session has is at work, and the difference is the price of the frames. What is compared
 is the processor time of a simulated second, of which the compiled kernels of the two
 1 kHz loops are the least that is possible; and the time of two trials on two cores
 beside that of one.
