@@ -19,7 +19,7 @@ __all__ = ["RestData", "allocate_rest", "disturb", "note_rest", "rests", "wake_l
 
 _AFTER_S = 0.5
 _RATE = 1e-4
-"""rad/s and, of an extension, ten times as many m/s."""
+"""rad/s and, of an extension, a tenth as many m/s."""
 _EXTENSION = 10.0
 _WINCH_M = 1e-7
 """How far a winch and what it is asked for may be from where rest began [m]."""

@@ -114,12 +114,8 @@ class LimbLayout:
         Raises:
             FrameError: a coordinate is not finite.
         """
-        return self.codes_of(rows.tolist())
-
-    def codes_of(self, rows: Sequence[Sequence[float]]) -> list[int]:
-        """Do as `codes` with the rows as lists, which is quicker."""
         codes: list[int] = []
-        for (x, y, extension), scale in zip(rows, self._scales, strict=True):
+        for (x, y, extension), scale in zip(rows.tolist(), self._scales, strict=True):
             bend, low_x, step_x, most_x, low_y, step_y, most_y, low, step, most = scale
             angle = math.hypot(x, y)
             if not math.isfinite(angle + extension):

@@ -85,7 +85,7 @@ class PackedLimbs:
             mask, value = radix.write(limb, limb + 1, coordinates)
         if mask < 0:
             raise FrameError(
-                f"Coordinates of limb {limb} cannot be sent: they are not finite: "
+                "Coordinates cannot be sent: they are not finite: "
                 f"{np.asarray(coordinates).tolist()}."
             )
         if not mask:

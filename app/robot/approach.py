@@ -127,33 +127,6 @@ class Approach:
             self._wanted,
         )
 
-    def want(self, segment: int, row: FloatArray) -> int:
-        """Look at a setpoint of one segment, without going there yet.
-
-        Args:
-            segment: index in the robot.
-            row: (3,) wanted [rad, rad, m].
-
-        Returns:
-            1 where it had to be brought into the envelope, else 0.
-        """
-        out = self._wanted[segment : segment + 1]
-        return int(clamp_to_envelope(self._model, segment, row.reshape(1, 3), out))
-
-    def aim(self, now_ns: int, segments: Sequence[int], span_ns: int) -> None:
-        """Begin a straight path to what is wanted of some segments.
-
-        Args:
-            now_ns: robot time [ns].
-            segments: indices in the robot.
-            span_ns: time until it is reached [ns].
-        """
-        which = list(segments)
-        self._origin[which] = self.applied[which]
-        self._goal[which] = self._wanted[which]
-        self._begin_ns[which] = now_ns
-        self._end_ns[which] = now_ns + span_ns
-
     def set_out(
         self,
         now_ns: int,

@@ -155,10 +155,8 @@ class Followed:
             self._aim(now_ns, limb, rows)
 
     def _aim(self, now_ns: int, limb: int, rows: FloatArray) -> None:
-        segments = self._segments(limb)
-        for segment, row in zip(segments, rows, strict=True):
-            self._approach.want(segment, row)
-        self._approach.aim(now_ns, segments, 0)
+        own = self._segments(limb)
+        self._approach.set_out(now_ns, own, 0, own.start, rows, None)
 
     def told(self, frame: SetpointFrame) -> list[int]:
         """Segments of the robot that a setpoint tells; none where one is not finite."""

@@ -80,9 +80,7 @@ class Pressing(Arm):
             measured, _ = self.plant.measure()
             rows = self.run.step(1e-3, measured, self.contact)
             if rows is not None:
-                for k in range(2):
-                    self.approach.want(2 + k, rows[k])
-                self.approach.aim(self.now_ns, [2, 3], 0)
+                self.approach.set_out(self.now_ns, [2, 3], 0, 2, rows, None)
             self.approach.advance(self.now_ns, 1e-3)
             self.pose = self.approach.applied
             force = 0.0
