@@ -24,6 +24,8 @@ from models.cache import kernel_cache_folder
 
 __all__ = ["is_warm", "warm_up", "warm_up_steps"]
 
+_TOUCHED = "wall"  # a scene with something to touch: its kernels are those of any
+
 
 def _stamp() -> Path:
     return kernel_cache_folder() / "complete"
@@ -97,9 +99,12 @@ def warm_up_robot_side() -> None:
     """Compile the robot's kernels (in a process of its own, beside the loop's)."""
     from app.config.link import link_names, load_link
     from app.config.robot import load_robot, robot_names
+    from app.config.scene import load_scene
     from app.robot.core import warm_up_robot
 
-    warm_up_robot(load_robot(robot_names()[0]), load_link(link_names()[0]))
+    robot, link = load_robot(robot_names()[0]), load_link(link_names()[0])
+    warm_up_robot(robot, link)
+    warm_up_robot(robot, link, load_scene(_TOUCHED))
 
 
 def warm_up(console: Console) -> None:
@@ -117,7 +122,7 @@ def warm_up(console: Console) -> None:
     if is_warm():
         return
     console.print(
-        "Compiling the kernels for this machine, once (one to two minutes) …",
+        "Compiling the kernels for this machine, once (two minutes or so) …",
         highlight=False,
     )
     with Progress(
