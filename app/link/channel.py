@@ -18,8 +18,8 @@ from collections import Counter
 
 from app.clock import NS_PER_MS
 from app.link.outages import is_out, next_change_ns
-from app.link.packets import Delivery, Direction, Fate, PacketRecord
-from app.link.serialiser import Queue, Sending, Serialiser, make_serialisers
+from app.link.packets import Delivery, Direction, Fate, PacketRecord, Passage
+from app.link.serialiser import Queue, Serialiser, make_serialisers
 from app.link.settings import ChannelSettings, LinkOverrides
 from app.link.weather import Weather
 
@@ -61,7 +61,7 @@ class Channel:
             Weather(settings.weather, seeds[way], way) for way in Direction
         ]
         self._queues = [Queue() for _ in Direction]
-        self._flying: list[tuple[int, int, bytes, PacketRecord]] = []
+        self._flying: list[tuple[int, int, Passage]] = []
         self._count = 0
         self._last_due_ns = [0, 0]
         self._records: list[PacketRecord] = []
@@ -71,7 +71,7 @@ class Channel:
         self._out_until_ns = start_ns  # on demand
         self._parted = False
         self._change_ns: int | None = None
-        self._next_ns = start_ns  # until then nothing happens by itself
+        self._next_ns = start_ns  # until then no packet starts, and none is out
         self._watch(start_ns)
 
     # -- settings ------------------------------------------------------------------
@@ -98,8 +98,8 @@ class Channel:
             for serialiser in self._serialisers:
                 self._rescale(serialiser, rates, now_ns)
         for queue in self._queues:
-            for record in queue.take_longer(settings.mtu_bytes):
-                self._end(record, Fate.OVERSIZE)
+            for packet in queue.take_longer(settings.mtu_bytes):
+                self._end(packet, Fate.OVERSIZE)
         self._watch(now_ns)
         self._run(now_ns)
 
@@ -108,7 +108,7 @@ class Channel:
         sending = serialiser.sending
         if sending is None:
             return
-        way = sending.record.direction
+        way = sending.direction
         ratio = rates[way] / self.settings.rate_at(way, now_ns - self._taken_up_ns)
         sending.ends_ns = now_ns + round((sending.ends_ns - now_ns) * ratio)
         serialiser.free_ns = sending.ends_ns
@@ -145,49 +145,42 @@ class Channel:
     ) -> None:
         """Hand a packet over; it replaces one of the same stream that still waits."""
         self._run(now_ns)
-        record = PacketRecord(
-            direction, key, len(payload), Fate.DELIVERED, submitted_ns=now_ns
-        )
+        packet = Passage(direction, key, payload, now_ns)
         if self._parted:
-            self._end(record, Fate.CUT)
+            self._end(packet, Fate.CUT)
             return
         if len(payload) > self.settings.mtu_bytes:
-            self._end(record, Fate.OVERSIZE)
+            self._end(packet, Fate.OVERSIZE)
             return
-        older = self._queues[direction].put(payload, record)
+        older = self._queues[direction].put(packet)
         if older is not None:
             self._end(older, Fate.SUPERSEDED)
-        self._next_ns = now_ns
-        self._run(now_ns)
+        self._work(now_ns)
 
     def advance(self, now_ns: int) -> list[Delivery]:
         """Return what has arrived by now, in order of arrival."""
         self._run(now_ns)
         deliveries: list[Delivery] = []
         while self._flying and self._flying[0][0] <= now_ns:
-            due_ns, _, payload, record = heapq.heappop(self._flying)
-            record = record._replace(delivered_ns=now_ns)
-            self._end(record, Fate.DELIVERED)
-            deliveries.append(Delivery(due_ns, record.direction, payload, record))
+            due_ns, _, packet = heapq.heappop(self._flying)
+            record = self._end(packet, Fate.DELIVERED, now_ns)
+            deliveries.append(
+                Delivery(due_ns, packet.direction, packet.payload, record)
+            )
         return deliveries
 
     def next_due_ns(self) -> int | None:
         """Return when `advance` must next be called [ns]; None where nothing is on."""
         times = [self._flying[0][0]] if self._flying else []
-        for serialiser in self._serialisers:
-            if serialiser.sending is not None:
-                times.append(serialiser.free_ns)
-            elif any(self._queues[way] for way in serialiser.directions):
-                times.append(serialiser.wake_ns)
-        return min(times, default=None)
+        return min(times + self._working_ns(), default=None)
 
     def waiting(self) -> int:
         """Return how many packets wait for a serialiser; at most one a stream."""
-        return sum(len(queue) for queue in self._queues)
+        return sum(queue.count for queue in self._queues)
 
     def waiting_for(self, way: Direction) -> int:
         """Return how many packets wait to go one way."""
-        return len(self._queues[way])
+        return self._queues[way].count
 
     def take_records(self) -> list[PacketRecord]:
         """Return the packets that ended since the last call, in that order."""
@@ -196,11 +189,11 @@ class Channel:
 
     # -- inside --------------------------------------------------------------------
 
-    def _end(self, record: PacketRecord, fate: Fate) -> None:
-        self.totals[record.direction, fate] += 1
-        self._records.append(
-            record if record.fate is fate else record._replace(fate=fate)
-        )
+    def _end(self, packet: Passage, fate: Fate, delivered_ns: int = 0) -> PacketRecord:
+        self.totals[packet.direction, fate] += 1
+        record = packet.record(fate, delivered_ns)
+        self._records.append(record)
+        return record
 
     def _run(self, now_ns: int) -> None:
         """Let all that is due by now happen, in order of time."""
@@ -210,10 +203,20 @@ class Channel:
             change_ns = self._change_ns
             self._serve(change_ns)
             self._watch(change_ns)
+        self._work(now_ns)
+
+    def _work(self, now_ns: int) -> None:
+        """Serve up to now, and note when there is something to do next."""
         self._serve(now_ns)
-        due_ns = self.next_due_ns()
-        times = [time for time in (due_ns, self._change_ns) if time is not None]
+        times = self._working_ns()
+        if self._change_ns is not None:
+            times.append(self._change_ns)
         self._next_ns = min(times, default=_NEVER_NS)
+
+    def _working_ns(self) -> list[int]:
+        """When the serialisers have something to do next [ns]."""
+        times = [serialiser.next_ns(self._queues) for serialiser in self._serialisers]
+        return [time_ns for time_ns in times if time_ns is not None]
 
     def _watch(self, now_ns: int) -> None:
         """Part or mend the link as it ought to be now; note when that changes next."""
@@ -233,17 +236,17 @@ class Channel:
     def _part(self, now_ns: int) -> None:
         """Lose all that is on its way; what has arrived by now is safe."""
         for queue in self._queues:
-            for record in queue.take_longer(-1):
-                self._end(record, Fate.CUT)
+            for packet in queue.take_longer(-1):
+                self._end(packet, Fate.CUT)
         for serialiser in self._serialisers:
             if serialiser.sending is not None:
-                self._end(serialiser.sending.record, Fate.CUT)
+                self._end(serialiser.sending, Fate.CUT)
                 serialiser.sending = None
             serialiser.free_ns = min(serialiser.free_ns, now_ns)
         arrived = [flight for flight in self._flying if flight[0] <= now_ns]
         for flight in sorted(self._flying):
             if flight[0] > now_ns:
-                self._end(flight[3], Fate.CUT)
+                self._end(flight[2], Fate.CUT)
         self._flying = arrived
         heapq.heapify(self._flying)
 
@@ -259,37 +262,35 @@ class Channel:
                 if not self._start(serialiser, now_ns):
                     break
 
-    def _land(self, sending: Sending | None) -> None:
+    def _land(self, packet: Passage | None) -> None:
         """The last bit is out: let it fly, or end it where it is lost."""
-        if sending is None:
+        if packet is None:
             return
-        record = sending.record
-        if record.fate is not Fate.DELIVERED:
-            self._end(record, record.fate)
+        if packet.fate is not Fate.DELIVERED:
+            self._end(packet, packet.fate)
             return
-        mean_ms = self.settings.delay_at(record.started_ns - self._taken_up_ns)
+        way, settings = packet.direction, self.settings
+        mean_ms = settings.delay_at(packet.started_ns - self._taken_up_ns)
         delay_ms = max(
-            mean_ms + sending.deviation_ms, min(self.settings.least_delay_ms, mean_ms)
+            mean_ms + packet.deviation_ms, min(settings.least_delay_ms, mean_ms)
         )
-        due_ns = sending.ends_ns + round(delay_ms * NS_PER_MS)
-        if self.settings.ordered:
-            due_ns = max(due_ns, self._last_due_ns[record.direction])
-            self._last_due_ns[record.direction] = due_ns
+        due_ns = packet.ends_ns + round(delay_ms * NS_PER_MS)
+        if settings.ordered:
+            due_ns = self._last_due_ns[way] = max(due_ns, self._last_due_ns[way])
+        packet.due_ns = due_ns
         self._count += 1
-        record = record._replace(scheduled_due_ns=due_ns)
-        heapq.heappush(self._flying, (due_ns, self._count, sending.payload, record))
+        heapq.heappush(self._flying, (due_ns, self._count, packet))
 
     def _start(self, serialiser: Serialiser, now_ns: int) -> bool:
-        picked = serialiser.pick(self._queues)
-        if picked is None:
+        packet = serialiser.pick(self._queues)
+        if packet is None:
             return False
-        way, key = picked
-        payload, record = self._queues[way].peek(key)
-        bits = 8 * (len(payload) + self.settings.overhead_bytes)
+        way = packet.direction
+        bits = 8 * (len(packet.payload) + self.settings.overhead_bytes)
         started_ns, ends_ns = serialiser.air_time(
             self.settings,
             way,
-            record.submitted_ns,
+            packet.submitted_ns,
             bits,
             self.start_ns,
             self._taken_up_ns,
@@ -297,15 +298,15 @@ class Channel:
         if started_ns > now_ns:
             serialiser.wake_ns = started_ns
             return False
-        self._queues[way].take(key)
+        self._queues[way].take(packet)
         loss = self.settings.loss_at(started_ns - self._taken_up_ns)
-        fate, deviation_ms = self._weather[way].draw(started_ns - self.start_ns, loss)
-        record = record._replace(
-            started_ns=started_ns,
-            fate=Fate(fate) if fate else Fate.DELIVERED,
+        lost, packet.deviation_ms = self._weather[way].draw(
+            started_ns - self.start_ns, loss
         )
+        packet.fate = Fate(lost) if lost else Fate.DELIVERED
+        packet.started_ns, packet.ends_ns = started_ns, ends_ns
         self.bits_sent[way] += bits
-        serialiser.took(way, Sending(payload, record, ends_ns, deviation_ms))
+        serialiser.took(packet)
         return True
 
 

@@ -1,9 +1,10 @@
 """Packets on the emulated link: which way, and how each one ended."""
 
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
-__all__ = ["Delivery", "Direction", "Fate", "PacketRecord"]
+__all__ = ["Delivery", "Direction", "Fate", "PacketRecord", "Passage"]
 
 
 class Direction(IntEnum):
@@ -11,6 +12,8 @@ class Direction(IntEnum):
 
     DOWN = 0  # station to robot
     UP = 1  # robot to station
+
+    __hash__ = int.__hash__  # packets are counted by it: an Enum's own takes its time
 
 
 class Fate(Enum):
@@ -22,6 +25,8 @@ class Fate(Enum):
     SUPERSEDED = "superseded"
     OVERSIZE = "oversize"
     CUT = "cut"
+
+    __hash__ = object.__hash__  # likewise
 
 
 class PacketRecord(NamedTuple):
@@ -46,6 +51,46 @@ class PacketRecord(NamedTuple):
     started_ns: int = 0
     scheduled_due_ns: int = 0
     delivered_ns: int = 0
+
+
+@dataclass(slots=True)
+class Passage:
+    """A packet in the channel, as far as it has come; see `PacketRecord`.
+
+    Attributes:
+        direction: which way.
+        key: its stream.
+        payload: its bytes.
+        submitted_ns: taken over by the channel [ns].
+        fate: how it will end.
+        started_ns: its first bit is sent [ns].
+        ends_ns: its last bit is out [ns].
+        deviation_ms: from the mean delay [ms].
+        due_ns: it ought to arrive [ns].
+    """
+
+    direction: Direction
+    key: int
+    payload: bytes
+    submitted_ns: int
+    fate: Fate = Fate.DELIVERED
+    started_ns: int = 0
+    ends_ns: int = 0
+    deviation_ms: float = 0.0
+    due_ns: int = 0
+
+    def record(self, fate: Fate, delivered_ns: int = 0) -> PacketRecord:
+        """Return its life, which has ended so; delivered at a time [ns], or never."""
+        return PacketRecord(
+            self.direction,
+            self.key,
+            len(self.payload),
+            fate,
+            self.submitted_ns,
+            self.started_ns,
+            self.due_ns,
+            delivered_ns,
+        )
 
 
 class Delivery(NamedTuple):

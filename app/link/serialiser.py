@@ -1,15 +1,13 @@
 """Who sends next, from when to when: turns, lanes, slots, bit rate; pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from app.clock import NS_PER_S
-from app.link.packets import Direction, PacketRecord
+from app.link.packets import Direction, Passage
 from app.link.settings import ChannelSettings
 from app.link.streams import lane
 
-__all__ = ["Queue", "Sending", "Serialiser", "make_serialisers"]
-
+__all__ = ["Queue", "Serialiser", "make_serialisers"]
 
 _LANES = [lane(key) for key in range(256)]
 
@@ -18,65 +16,40 @@ class Queue:
     """What waits to go one way: at most one packet a stream, by lane, oldest first."""
 
     def __init__(self) -> None:
-        self._lanes: list[dict[int, tuple[bytes, PacketRecord]]] = [
-            {} for _ in range(max(_LANES) + 1)
-        ]
-        self._count = 0
-
-    def __len__(self) -> int:
+        self._lanes: list[dict[int, Passage]] = [{} for _ in range(max(_LANES) + 1)]
+        self.count = 0
         """How many wait."""
-        return self._count
 
-    def put(self, payload: bytes, record: PacketRecord) -> PacketRecord | None:
+    def put(self, packet: Passage) -> Passage | None:
         """Let a packet wait; return the one of its stream whose place it takes."""
-        waiting = self._lanes[_LANES[record.key]]
-        older = waiting.get(record.key)
-        waiting[record.key] = (payload, record)
+        waiting = self._lanes[_LANES[packet.key]]
+        older = waiting.get(packet.key)
+        waiting[packet.key] = packet
         if older is None:
-            self._count += 1
-            return None
-        return older[1]
+            self.count += 1
+        return older
 
-    def first(self) -> tuple[int, int]:
-        """Return lane and stream of what goes first; something must wait."""
+    def first(self) -> tuple[int, Passage]:
+        """Return what goes first, and its lane; something must wait."""
         number = next(k for k, waiting in enumerate(self._lanes) if waiting)
-        return number, next(iter(self._lanes[number]))
+        return number, next(iter(self._lanes[number].values()))
 
-    def peek(self, key: int) -> tuple[bytes, PacketRecord]:
-        """Return what waits of a stream."""
-        return self._lanes[_LANES[key]][key]
+    def take(self, packet: Passage) -> None:
+        """Remove what waits."""
+        self.count -= 1
+        del self._lanes[_LANES[packet.key]][packet.key]
 
-    def take(self, key: int) -> tuple[bytes, PacketRecord]:
-        """Remove what waits of a stream."""
-        self._count -= 1
-        return self._lanes[_LANES[key]].pop(key)
-
-    def take_longer(self, size_bytes: int) -> list[PacketRecord]:
+    def take_longer(self, size_bytes: int) -> list[Passage]:
         """Remove all packets longer than this; -1 for all."""
-        keys = [
-            key
+        longer = [
+            packet
             for waiting in self._lanes
-            for key, (payload, _) in waiting.items()
-            if len(payload) > size_bytes
+            for packet in waiting.values()
+            if len(packet.payload) > size_bytes
         ]
-        return [self.take(key)[1] for key in keys]
-
-
-@dataclass(slots=True)
-class Sending:
-    """A packet that is being sent.
-
-    Attributes:
-        payload: its bytes.
-        record: its life so far.
-        ends_ns: its last bit is out [ns].
-        deviation_ms: from the mean delay [ms].
-    """
-
-    payload: bytes
-    record: PacketRecord
-    ends_ns: int
-    deviation_ms: float
+        for packet in longer:
+            self.take(packet)
+        return longer
 
 
 class Serialiser:
@@ -91,35 +64,46 @@ class Serialiser:
 
     def __init__(self, directions: tuple[Direction, ...], free_ns: int) -> None:
         self.directions = directions
-        self.sending: Sending | None = None
+        self.sending: Passage | None = None
         self.free_ns = free_ns
         self.wake_ns = free_ns
         self._last: Direction | None = None
 
-    def pick(self, queues: Sequence[Queue]) -> tuple[Direction, int] | None:
+    def pick(self, queues: Sequence[Queue]) -> Passage | None:
         """Choose the next packet: the lowest lane, the ways in turn, the oldest stream.
 
         Args:
             queues: by way.
         """
-        best: tuple[int, Direction, int] | None = None
+        best, lowest = None, 0
         for way in self.directions:
-            if not queues[way]:
+            if not queues[way].count:
                 continue
-            number, key = queues[way].first()
+            number, packet = queues[way].first()
             if (
                 best is None
-                or number < best[0]
-                or (number == best[0] and best[1] is self._last)
+                or number < lowest
+                or (number == lowest and best.direction is self._last)
             ):
-                best = number, way, key
-        return None if best is None else best[1:]
+                best, lowest = packet, number
+        return best
 
-    def took(self, way: Direction, sending: Sending) -> None:
+    def took(self, packet: Passage) -> None:
         """A packet has started."""
-        self._last = way
-        self.sending = sending
-        self.free_ns = sending.ends_ns
+        self._last = packet.direction
+        self.sending = packet
+        self.free_ns = packet.ends_ns
+
+    def next_ns(self, queues: Sequence[Queue]) -> int | None:
+        """Return when there is something to do [ns]; None while nothing waits.
+
+        Args:
+            queues: by way.
+        """
+        if self.sending is not None:
+            return self.free_ns
+        waits = any(queues[way].count for way in self.directions)
+        return self.wake_ns if waits else None
 
     def air_time(
         self,
