@@ -31,9 +31,9 @@ _DAMPING = 1e-6  # of the mean compliance of the tip
 
 @inner_kernel
 def _tip_row(
-    model: RobotModel, limb: int, axis: int, coordinate: int, work: RodWork
-) -> float:
-    """Velocity of a tip along an axis of the hull by a coordinate of its limb."""
+    model: RobotModel, limb: int, coordinate: int, work: RodWork
+) -> tuple[float, float, float]:
+    """Velocity of a tip, in the hull's axes, by a coordinate of its limb."""
     tree = model.tree
     element = model.limb_segment_start[limb + 1] - 1
     point = tree.element_step_start[element + 1] - 1
@@ -42,11 +42,11 @@ def _tip_row(
     at = work.tree.point_position[point]
     own = d >= first
     column = work.tree.point_column[point, d - first] if own else work.tree.column[d]
-    if axis == 0:
-        return float(column[3] + column[1] * at[2] - column[2] * at[1])
-    if axis == 1:
-        return float(column[4] + column[2] * at[0] - column[0] * at[2])
-    return float(column[5] + column[0] * at[1] - column[1] * at[0])
+    return (
+        column[3] + column[1] * at[2] - column[2] * at[1],
+        column[4] + column[2] * at[0] - column[0] * at[2],
+        column[5] + column[0] * at[1] - column[1] * at[0],
+    )
 
 
 @kernel
@@ -119,11 +119,12 @@ def estimate_tip_forces(
             stiffness = model.tree.element_stiffness[first + d // 3, d % 3, d % 3]
             if not stiffness > 0.0:
                 continue
+            row = _tip_row(model, limb, d, work)
             for i in range(3):
-                weighted = _tip_row(model, limb, i, d, work) / stiffness
+                weighted = row[i] / stiffness
                 work.velocity_change[i] += weighted * work.load[d]
                 for j in range(i + 1):
-                    work.system[i, j] += weighted * _tip_row(model, limb, j, d, work)
+                    work.system[i, j] += weighted * row[j]
         mean = (work.system[0, 0] + work.system[1, 1] + work.system[2, 2]) / 3.0
         for i in range(3):
             work.system[i, i] += _DAMPING * mean

@@ -1,5 +1,7 @@
 """What the robot has told of itself, newest first limb by limb; pure."""
 
+import math
+
 import numpy as np
 
 from app.link.frame import WHOLE_ROBOT, TelemetryFrame
@@ -44,8 +46,7 @@ class Confirmed:
             The limbs of which it tells something new.
         """
         schema = self._schema
-        finite = np.isfinite(frame.coordinates)
-        full = bool(finite.all())
+        full = math.isfinite(frame.coordinates.sum())
         one = frame.limb != WHOLE_ROBOT
         if full and not one and generated_ns >= max(self.generated_ns.tolist()):
             self.generated_ns[:], self.command_ns[:] = generated_ns, command_ns
@@ -53,6 +54,7 @@ class Confirmed:
             if frame.tension is not None:
                 self.tension[...] = frame.tension
             return list(schema.all_limbs)
+        finite = np.isfinite(frame.coordinates)
         first = schema.rows(frame.limb).start if one else 0
         tendon = schema.tendons(frame.limb).start if one else 0
         news: list[int] = []

@@ -20,7 +20,6 @@ goal, what a strategy tells, tension, an object, contact model) and 24 bits of C
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -46,15 +45,14 @@ from app.link.sections import (
 from app.link.signal_section import read_signal, write_signal
 from app.link.stamps import SETPOINT_STAMP, TELEMETRY_STAMP, coarse_time
 from app.link.streams import Kind
+from app.link.tension_codes import TensionCodes
 from app.link.terms import Terms
 from app.messages import RobotState
-from models.numerics import FloatArray, IntArray
+from models.numerics import FloatArray
 
 __all__ = ["PackedTelemetry"]
 
 _SEQUENCE_BITS = 10
-_TENSION_BITS = 10
-_MOST = (1 << _TENSION_BITS) - 1
 _HOLD_TICK_NS = 250 * NS_PER_US
 _HOLD_UNKNOWN = 65535
 _HEAD_BITS = TELEMETRY_STAMP.bits + 2 * _SEQUENCE_BITS + 8 + 3 + 1 + 14 + 16 + 10 + 2
@@ -62,19 +60,6 @@ _LONGEST_CONTACT = 64
 _STATES = tuple(RobotState)
 _ONE = Kind.TELEMETRY_LIMB.value
 _SOME, _ALL = Kind.TELEMETRY_SOME.value, Kind.TELEMETRY_ALL.value
-
-
-class _Scale(NamedTuple):
-    """How the tensions of some tendons are told."""
-
-    which: IntArray
-    """(t,) tendons of the robot."""
-    least: FloatArray
-    """(t,) least tension [N]."""
-    range: FloatArray
-    """(t,) from there to the greatest [N]."""
-    span: FloatArray
-    """(t,) the same, infinite where there is none: all values divide to code 0."""
 
 
 class PackedTelemetry:
@@ -88,7 +73,7 @@ class PackedTelemetry:
         self._counters = terms.counters
         self._limbs = PackedLimbs(terms.schema, terms.schema.telemetry)
         self.grade = Grade.STANDARD
-        self._scales: dict[tuple[int, ...], _Scale] = {}
+        self._tensions: dict[tuple[int, ...], TensionCodes] = {}
         self._bytes: dict[tuple[tuple[int, ...], int, bool], int] = {}
 
     def frame_bytes(
@@ -99,8 +84,8 @@ class PackedTelemetry:
         if known is not None:
             return known
         bits = _HEAD_BITS + self._limbs.bits(limbs, grade)
-        tendons = len(self._scale(limbs).which)
-        section = 2 + (_TENSION_BITS * tendons + 7) // 8 if tension and tendons else 0
+        tensions = self._codes_of(limbs).size
+        section = 2 + tensions if tension and tensions else 0
         size = 1 + (bits + 7) // 8 + section + LONG_BYTES
         self._bytes[limbs, grade, tension] = size
         return size
@@ -192,28 +177,21 @@ class PackedTelemetry:
             expected = self._schema.tendon_start[-1]
         if len(tension) != expected:
             raise FrameError(f"There are {expected} tendons, not {len(tension)}.")
-        scale = self._scale(limbs)
-        told = np.asarray(tension, dtype=np.float64)[scale.which - offset]
-        if not math.isfinite(told.sum()):
-            raise FrameError(f"Tensions {told} cannot be sent: they are not finite.")
-        told -= scale.least
-        told /= scale.span
-        told *= _MOST
-        codes = np.rint(np.minimum(np.maximum(told, 0.0), _MOST)).tolist()
-        writer = BitWriter()
-        writer.put_all(list(map(int, codes)), _TENSION_BITS)
-        return write_section(TENSION, writer.to_bytes())
+        content = self._codes_of(limbs).write(tension, offset)
+        if content is None:
+            raise FrameError(f"Tensions {tension} cannot be sent: they are not finite.")
+        return write_section(TENSION, content)
 
-    def _scale(self, limbs: tuple[int, ...]) -> _Scale:
-        """Return the tendons of these limbs, in order."""
-        known = self._scales.get(limbs)
+    def _codes_of(self, limbs: tuple[int, ...]) -> TensionCodes:
+        """Return the codes of the tendons of these limbs, in order."""
+        known = self._tensions.get(limbs)
         if known is None:
-            ranges = [self._schema.tendons(limb) for limb in limbs]
-            indices = [k for part in ranges for k in range(part.start, part.stop)]
-            which = np.array(indices, dtype=np.int64)
+            which: list[int] = []
+            for limb in limbs:
+                own = self._schema.tendons(limb)
+                which += range(own.start, own.stop)
             low, high = np.array(self._schema.tension).reshape(-1, 2)[which].T
-            span = np.where(high > low, high - low, np.inf)
-            known = self._scales[limbs] = _Scale(which, low, high - low, span)
+            known = self._tensions[limbs] = TensionCodes(which, low, high)
         return known
 
     def read(self, buffer: bytes, reference_ns: int) -> TelemetryFrame:
@@ -288,13 +266,10 @@ class PackedTelemetry:
     ) -> FloatArray | None:
         if section is None:
             return None
-        reader = BitReader(section)
-        scale = self._scale(limbs)
-        codes = np.array(reader.take_all(len(scale.which), _TENSION_BITS))
-        reader.finish()
-        told: FloatArray = scale.least + scale.range * codes / _MOST
-        if len(limbs) == self._schema.limbs:
-            return told
+        codes = self._codes_of(limbs)
         tension = np.full(self._schema.tendon_start[-1], np.nan)
-        tension[scale.which] = told
+        if len(section) != codes.size or not codes.read(section, tension):
+            raise FrameError(
+                f"Tensions {section.hex()!r}: {codes.size} bytes, zeros at their end."
+            )
         return tension

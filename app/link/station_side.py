@@ -115,6 +115,7 @@ class StationSide:
         self._status: EmulatorStatus | None = None
         self._status_ns = 0
         self._preset = -1
+        self._configured: tuple[object, ...] | None = None  # as the emulator told
         self._settings = (link.delay_ms, link.jitter.deviation_ms, link.loss.residual)
         self._name = ""
         self._configure(
@@ -274,15 +275,19 @@ class StationSide:
         self._status, self._status_ns = status, now_ns
         self._link_events.status(now_ns, status)
         self._settings = (status.delay_ms, status.jitter_ms, status.loss)
-        if status.mtu_bytes != self.codec.mtu_bytes:
-            self.codec.set_mtu(status.mtu_bytes)
-        self._configure(
+        configured = (
             status.preset,
             status.down_bps,
             status.up_bps,
             status.duplex,
             status.overhead_bytes,
         )
+        if (status.delay_ms, status.mtu_bytes, configured) == self._configured:
+            return
+        self._configured = (status.delay_ms, status.mtu_bytes, configured)
+        if status.mtu_bytes != self.codec.mtu_bytes:
+            self.codec.set_mtu(status.mtu_bytes)
+        self._configure(*configured)
         if self.plan is not None:
             self._link_events.plan(now_ns, self.plan.words)
 

@@ -260,12 +260,12 @@ def test_a_speed_beyond_its_limit_is_named_in_the_step_that_makes_it():
 
 
 @pytest.mark.timeout(600)
-def test_ten_million_steps_of_random_trees_leave_no_state_that_is_not_finite():
-    result = soak(10_000_000, seed=4)
-    assert result.steps >= 10_000_000
+def test_millions_of_steps_of_random_trees_leave_no_state_that_is_not_finite():
+    result = soak(3_000_000, seed=4)  # scripts/tree_soak: a hundred million
+    assert result.steps >= 3_000_000
     assert result.not_finite == 0
     assert result.propagated == 0
-    assert result.refused > 1000
+    assert result.refused > 300
     # what is frozen for its speed alone: limp rods that whip about
     assert set(result.frozen) <= {TREE_DIVERGED}
     assert result.frozen.total() < 0.1 * result.robots
