@@ -8,7 +8,8 @@ measurement, the more it may have strayed:
     radius = 2 sqrt(sigma^2 + rms^2) + v age
 
 The alarm comes where the error exceeds for a while what noise, quantisation and the
-model's own accuracy explain, and goes where it falls well below that. All ours.
+model's own accuracy explain, and goes where it falls well below that. After a time of
+grace, for a limb that swings, the error is averaged anew. All ours.
 """
 
 import math
@@ -52,7 +53,7 @@ class MismatchData(NamedTuple):
     square: FloatArray
     """Mean square of the tip's error [m^2]."""
     over: FloatArray
-    """How long the error has been too large [s]."""
+    """How long the error has been too large; negative: a time of grace [s]."""
     alarm: IntArray
     """1: the model does not explain the robot."""
     count: IntArray  # type: ignore[assignment]  # hides tuple.count
@@ -122,15 +123,21 @@ def observe_mismatch(
         Running root mean square of the error [m].
     """
     square = error[0] ** 2 + error[1] ** 2 + error[2] ** 2
-    share = 1.0 - math.exp(-max(elapsed, 0.0) / model.memory)
-    if data.count[0] == 0:
+    elapsed = max(elapsed, 0.0)
+    most = model.accuracy + _SIGMAS * model.sigma
+    was_large = data.square[0] > most * most
+    in_grace = data.over[0] < 0.0
+    if in_grace:
+        data.over[0] = min(data.over[0] + elapsed, 0.0)
+    share = 1.0 - math.exp(-elapsed / model.memory)
+    if data.count[0] == 0 or (in_grace and data.over[0] == 0.0):
         share = 1.0
     data.count[0] += 1
     data.square[0] += share * (square - data.square[0])
     size = math.sqrt(data.square[0])
-    most = model.accuracy + _SIGMAS * model.sigma
     if size > most:
-        data.over[0] += max(elapsed, 0.0)
+        if was_large and not in_grace:  # one alone, after a silence, may be chance
+            data.over[0] += elapsed
         if data.over[0] >= model.patience:
             data.alarm[0] = 1
     else:

@@ -23,6 +23,7 @@ class LocalData(NamedTuple):
     tip_shown: FloatArray  # (L, 3) of the local model, where a surface is known
     tip_speed: FloatArray  # (3,)
     touched: IntArray  # (L,) 1 once that is known
+    pushed_ns: IntArray  # (L,) when a surface last pushed the tip [ns]
     history: StateHistoryData  # of `shown`
     shown: FloatArray  # (3 S,) pose of the local model, corrected by telemetry
     measured: FloatArray  # (S, 3)
@@ -49,6 +50,7 @@ def allocate_local_data(model: RobotModel) -> LocalData:
         tip_shown=np.zeros((limbs, 3)),
         tip_speed=np.zeros(3),
         touched=ints(limbs),
+        pushed_ns=ints(limbs),
         history=allocate_history(model.rest_coordinates.size, _HISTORY_S),
         shown=model.rest_coordinates.reshape(-1).copy(),
         measured=np.zeros_like(model.rest_coordinates),

@@ -292,7 +292,7 @@ def tick(
         _settle(data, robot)
         forget_model(local)
     settle_surfaces(driven, data.tip, coupling.surfaces)
-    touch_surfaces(model, period, coupling.surfaces, local, robot.tip_wrench)
+    touch_surfaces(model, now_ns, period, coupling.surfaces, local, robot.tip_wrench)
     frozen = robot_step(model, period, data.winch, robot, work)
     if frozen > 0 and data.mode[0] == ARMED:
         data.mode[0] = DISARMED
