@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from app.clock import NS_PER_S
 from app.config.robot import build_robot_model, load_robot
 from app.config.teleop import TeleopParameters
@@ -40,6 +42,19 @@ class Bench:
         health.robot_heard_ns[0] = self.now_ns - age_ns
         health.confirmed_generated_ns[:] = self.now_ns - age_ns
         self.blocks.health.publish()
+
+    def report_wall(
+        self, place: np.ndarray, stiffness: float, limb: int = 0, number: int = 1
+    ) -> None:
+        """The robot reports a plane that faces aft at `place`."""
+        health = self.blocks.health.local
+        health.report_number[limb] = number
+        health.report_status[limb] = 1
+        health.report_point[limb] = place
+        health.report_normal[limb] = (-1.0, 0.0, 0.0)
+        health.report_stiffness[limb] = stiffness
+        health.report_exponent[limb] = 1.0
+        health.report_confidence[limb] = 1.0
 
     def say(self, source: Source, **fields) -> None:
         """Set what a source holds from now on; it is stamped anew every tick."""

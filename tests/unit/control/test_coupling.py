@@ -20,18 +20,6 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def report_wall(bench: Bench, place: np.ndarray, limb: int = 0, number: int = 1):
-    """The robot reports a plane that faces aft at `place`."""
-    health = bench.blocks.health.local
-    health.report_number[limb] = number
-    health.report_status[limb] = 1
-    health.report_point[limb] = place
-    health.report_normal[limb] = (-1.0, 0.0, 0.0)
-    health.report_stiffness[limb] = STIFFNESS
-    health.report_exponent[limb] = 1.0
-    health.report_confidence[limb] = 1.0
-
-
 def hold(bench: Bench, place: np.ndarray, source: Source = Source.HAPTIC, **fields):
     """Lead the hand to a place, deadman held."""
     x, y, z = (float(value) for value in place)
@@ -55,7 +43,7 @@ def test_a_surface_found_far_behind_the_hand_holds_the_tip_at_it(bench: Bench) -
         hold(bench, tip + AHEAD * 50e-6 * step)
         bench.run(1)
     wall = tip + AHEAD * 0.005
-    report_wall(bench, wall)
+    bench.report_wall(wall, STIFFNESS)
     for _ in range(2500):
         hold(bench, tip + AHEAD * 0.065)
         bench.run(1)
@@ -70,7 +58,7 @@ def press(bench: Bench, depth: float, source: Source = Source.HAPTIC) -> np.ndar
     bench.run(3)
     tip = bench.state.tip_commanded[0].copy()
     wall = tip + AHEAD * 0.005
-    report_wall(bench, wall)
+    bench.report_wall(wall, STIFFNESS)
     way = (wall + AHEAD * depth - tip) / 200
     for step in range(1, 201):
         x, y, z = (float(value) for value in 1e3 * way)
@@ -162,12 +150,12 @@ def test_a_wild_grip_or_velocity_is_no_sample(bench: Bench, wild: float) -> None
 
 def test_a_wild_report_shows_no_wild_force(bench: Bench) -> None:
     wall = press(bench, 0.01)
-    report_wall(bench, np.full(3, np.nan), number=2)
+    bench.report_wall(np.full(3, np.nan), STIFFNESS, number=2)
     bench.run(50)
     assert np.isfinite(bench.state.force_hand).all()
     assert np.isfinite(bench.state.sent_force).all()
     assert np.isfinite(bench.state.coordinates_commanded).all()
-    report_wall(bench, wall, number=3)
+    bench.report_wall(wall, STIFFNESS, number=3)
     hold(bench, wall - (0.02, 0.0, 0.0))
     bench.run(300)
     assert bench.state.surface_known[0] == 1
@@ -182,7 +170,7 @@ def test_the_force_of_a_far_sample_is_capped(bench: Bench) -> None:
 
 def test_other_limbs_surfaces_follow_their_reports(bench: Bench) -> None:
     bench.arm()
-    report_wall(bench, np.array([0.9, 0.1, 0.0]), limb=1)
+    bench.report_wall(np.array([0.9, 0.1, 0.0]), STIFFNESS, limb=1)
     bench.run(5)
     assert bench.state.surface_known.tolist()[:2] == [0, 1]
     np.testing.assert_allclose(bench.state.surface_point[1], (0.9, 0.1, 0.0))

@@ -99,3 +99,18 @@ def test_a_new_arming_begins_without_an_offset(bench: Bench) -> None:
         bench.state.coordinates_model, bench.loop.uncorrected, atol=1e-12
     )
     assert bench.state.coordinates_model.shape == MODEL.rest_coordinates.shape
+
+
+def test_a_limb_that_a_surface_pushes_keeps_its_offset(bench: Bench) -> None:
+    """Else the surface would push it back, and the offset grow without end."""
+    bench.obeys = False
+    bench.hear(RobotState.ACTIVE)
+    bench.say(Source.GAMEPAD, rate=(0.0, 0.0, 0.0))
+    bench.run(300)
+    place = bench.state.tip_model[0] - np.array([2e-3, 0.0, 0.0])
+    bench.report_wall(place, stiffness=1000.0)
+    follow(bench, 8.0, BENT)
+    assert bench.state.surface_known[0] == 1
+    offset = bench.state.coordinates_model - bench.loop.uncorrected
+    assert np.abs(offset).max() < 1e-9
+    assert bench.state.mismatch[0] > 5e-3  # it is seen all the same

@@ -70,6 +70,26 @@ def test_the_alarm_waits_comes_and_goes_with_hysteresis():
     assert data.alarm[0] == 0
 
 
+def test_one_great_error_after_a_silence_is_no_alarm():
+    data = allocate_mismatch()
+    feed(data, 0.0, 20)
+    feed(data, 0.1, 1, elapsed=5.0)
+    assert data.alarm[0] == 0
+    feed(data, 0.1, 1, elapsed=5.0)
+    assert data.alarm[0] == 1
+
+
+def test_what_a_time_of_grace_saw_is_not_counted():
+    data = allocate_mismatch()
+    data.over[0] = -2.0
+    feed(data, 0.2, 19)
+    assert data.alarm[0] == 0
+    assert feed(data, 0.001, 2) == pytest.approx(0.001)  # averaged anew
+    assert data.over[0] == 0.0
+    feed(data, 0.2, 20)
+    assert data.alarm[0] == 1
+
+
 @pytest.mark.parametrize("wrong", [{"noise": -1.0}, {"memory": 0.0}])
 def test_wrong_expectations_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
