@@ -1,4 +1,4 @@
-"""The station's end of the link: setpoints out, telemetry in, health; pure.
+"""The station's end of the link: setpoints out, telemetry in; pure.
 
 Commands are stamped in the robot's clock, as far as that is known to differ from the
 station's, so that the robot needs no knowledge of ours; telemetry is put back into the
@@ -14,15 +14,13 @@ import math
 from dataclasses import replace
 
 from app.clock import NS_PER_MS, NS_PER_S
-from app.config.link import LinkParameters, link_names
+from app.config.link import LinkParameters
 from app.errors import FrameError
 from app.link.announcer import Announcer
 from app.link.composer import Composer
-from app.link.confirmed import Confirmed
 from app.link.deadband import Deadband
 from app.link.echoes import Echoes, Sent
 from app.link.emulator_protocol import EmulatorStatus
-from app.link.events import LinkEvents
 from app.link.frame import (
     WHOLE_ROBOT,
     Beside,
@@ -32,7 +30,8 @@ from app.link.frame import (
     SetpointFrame,
     TelemetryFrame,
 )
-from app.link.health import AgeMeter, ClockOffset, CountLoss, RateMeter, SequenceLoss
+from app.link.knowledge import LinkKnowledge
+from app.link.offset import ClockOffset
 from app.link.pacing import PaceBudget, Pacer, use_of
 from app.link.planner import LinkPlan, plan_for
 from app.link.signal_deadband import SignalDeadband
@@ -46,7 +45,6 @@ __all__ = ["StationSide"]
 _STATE_AGE_LIMIT_NS = 100 * NS_PER_MS  # an older state: the control loop stands still
 _MODE_PERIOD_NS = 50 * NS_PER_MS  # mode frames repeat so often where the link lets them
 _URGENT_PERIOD_NS = 20 * NS_PER_MS  # until the robot confirms the emergency stop
-_EMULATOR_LIMIT_NS = NS_PER_S
 _ANNOUNCE_REPEATS = 2
 _HELLO_PATIENCE_NS = 3 * NS_PER_S  # before it, what cannot be read yet is no news
 _DEAF_NS = NS_PER_S  # nothing of what comes can be read: it is begun anew
@@ -85,14 +83,11 @@ class StationSide:
         self._composer = Composer(self.codec, self.pacer, self.deadband)
         self._turns = Turns()
         self._origin_ns = 0
-        self.age = AgeMeter()
-        self.clock = ClockOffset()
+        self.knowledge = LinkKnowledge(self.codec.schema, link)
+        """Of the link, and of the robot beyond it."""
         self.malformed = 0
         self._first_refused_ns: int | None = None
         self._deaf: tuple[int, int] | None = None  # since when, packets
-        self._link_events = LinkEvents()
-        self.loss_up, self.loss_down = SequenceLoss(), CountLoss()
-        self._rate_up, self._rate_down = RateMeter(), RateMeter()
         self._sequence = 0
         self._echoes = Echoes()
         self._announcer = Announcer()
@@ -103,23 +98,9 @@ class StationSide:
         self.idle_until_ns = 0
         """Until when `send` sends nothing, as far as `idle` knows [ns]; it must be
         asked again where the state's mode or arming, or the wish, changes."""
-        self._filled: LinkHealth | None = None  # the block that has all that was heard
         self._selected = 0
-        self._heard_ns = 0
-        self._newest_ns: int | None = None
-        self._robot_state = -1
-        self._robot_epoch = 0
-        self._confirmed = Confirmed(self.codec.schema)
-        self._rtt_ms = math.nan
-        self._command_age_ms = math.nan
-        self._status: EmulatorStatus | None = None
-        self._status_ns = 0
-        self._preset = -1
         self._configured: tuple[object, ...] | None = None  # as the emulator told
-        self._settings = (link.delay_ms, link.jitter.deviation_ms, link.loss.residual)
-        self._name = ""
         self._configure(
-            link.name,
             link.down_bps,
             link.up_bps,
             link.medium.duplex,
@@ -127,13 +108,13 @@ class StationSide:
         )
 
     def _configure(
-        self, name: str, down_bps: float, up_bps: float, duplex: str, overhead: int
+        self, down_bps: float, up_bps: float, duplex: str, overhead: int
     ) -> None:
         """Take up what is known of the link."""
         share = 0.5 if duplex == "half" else 1.0
-        self._bandwidth_bps = down_bps
+        self.knowledge.bandwidth_bps = down_bps
         self._uplink_bps = share * up_bps
-        certain = self._status is not None  # an emulator does what it says
+        certain = self.knowledge.is_emulated  # an emulator does what it says
         budget = PaceBudget(
             down_bps, share, overhead, certain=certain, use=use_of(duplex, up=False)
         )
@@ -145,11 +126,12 @@ class StationSide:
         self.codec.profile, self.codec.grade = self.plan.profile, self.plan.grade
         if before is None or before.profile is not self.plan.profile:
             self._announcer.begin(self._sequence + 1)
-        self._telemetry_limit_ns = self._limit_ns()
-        if name != self._name:
-            self._name = name
-            names = link_names()
-            self._preset = names.index(name) if name in names else -1
+        self.knowledge.telemetry_limit_ns = self._limit_ns()
+
+    @property
+    def clock(self) -> ClockOffset:
+        """How the robot's clock differs from the station's."""
+        return self.knowledge.clock
 
     @property
     def compact(self) -> bool:
@@ -165,8 +147,9 @@ class StationSide:
             The frame, or None where it is no telemetry of this robot. Its stamp is in
             the station's clock but for `clock.offset_ns`.
         """
-        self.idle_until_ns, self._filled = 0, None
-        self._rate_up.note(now_ns, len(buffer))
+        self.idle_until_ns = 0
+        self.knowledge.changed()
+        self.knowledge.rate_up.note(now_ns, len(buffer))
         reference_ns = now_ns + self._origin_ns + self.clock.offset_ns
         try:
             frame = self.codec.decode(buffer, reference_ns)
@@ -183,8 +166,7 @@ class StationSide:
         if self._origin_ns:
             frame = frame._replace(generated_ns=frame.generated_ns - self._origin_ns)
         command_ns = self._exchange(now_ns, frame)
-        self.loss_up.note(now_ns, frame.sequence)
-        self._take(now_ns, frame, command_ns)
+        self.knowledge.take(now_ns, frame, command_ns, self._selected)
         return frame
 
     def _meet(self, now_ns: int, hello: HelloFrame) -> None:
@@ -195,19 +177,15 @@ class StationSide:
         self.codec.bind(hello.session)
         age_ns = now_ns - hello.generated_ns
         least_ns, most_ns = _SAME_CLOCK_NS
-        delay_ns = round(self._settings[0] * NS_PER_MS)
+        delay_ns = round(self.knowledge.delay_ms * NS_PER_MS)
         same = least_ns < age_ns < most_ns + delay_ns
         self._origin_ns = 0 if same else -age_ns
-        self.clock = ClockOffset()
-        self.loss_up, self.loss_down = SequenceLoss(), CountLoss()
+        self.knowledge.forget_robot()
         self.pacer.rebase()
         self._composer.reset()
         self._echoes.clear()
-        self._newest_ns = None
-        self._robot_state, self._robot_epoch = -1, 0
-        self._confirmed.reset()
         self._last_mode = None
-        self._link_events.session(now_ns, first=first)
+        self.knowledge.events.session(now_ns, first=first)
 
     def refuse(self, now_ns: int, reason: str) -> None:
         """Count a packet that cannot be read, and tell of it; after many begin anew."""
@@ -217,7 +195,7 @@ class StationSide:
             self._first_refused_ns = now_ns
         unknown = self.codec.session == 0
         if not (unknown and now_ns - self._first_refused_ns < _HELLO_PATIENCE_NS):
-            self._link_events.malformed(now_ns, reason)
+            self.knowledge.events.malformed(now_ns, reason)
         since_ns, packets = self._deaf or (now_ns, 0)
         self._deaf = (since_ns, packets + 1)
         if packets >= _DEAF_PACKETS and now_ns - since_ns > _DEAF_NS:
@@ -232,64 +210,43 @@ class StationSide:
             When the command was given that the robot followed as it measured, in
             station time [ns]; 0 where that cannot be told.
         """
-        apparent_age_ns = now_ns - frame.generated_ns
         sent = self._echoes.find(frame)
         if sent is None:
-            delay_ns = round(self._settings[0] * NS_PER_MS)
-            self.clock.guess(now_ns, apparent_age_ns, delay_ns)
+            delay_ns = round(self.knowledge.delay_ms * NS_PER_MS)
+            self.clock.guess(now_ns, now_ns - frame.generated_ns, delay_ns)
             return 0
         self._composer.acknowledge(frame.echo_sequence)
         self.codec.acknowledge(frame.echo_sequence)
         self._announcer.confirm(frame.echo_sequence)
-        hold_known = math.isfinite(frame.echo_hold_ms)
-        hold_ns = round(frame.echo_hold_ms * NS_PER_MS) if hold_known else 0
-        rtt_ns = max(0, now_ns - sent.sent_ns - hold_ns)
-        self._rtt_ms = rtt_ns / NS_PER_MS
-        self.clock.note(now_ns, apparent_age_ns, rtt_ns)
-        self.loss_down.note(now_ns, frame.echo_sequence, frame.received)
-        generated_ns = self.clock.ours(now_ns, frame.generated_ns)
-        self._command_age_ms = max(0, generated_ns - sent.commanded_ns) / NS_PER_MS
+        rtt_ns, hold_ns = self.knowledge.echoed(
+            now_ns, frame, sent.sent_ns, sent.commanded_ns
+        )
         # a setpoint is reached one period after it came
         limb = max(0, frame.limb)
         period_ns = round(
             self.pacer.period_ms(limb) * self.codec.parts(limb) * NS_PER_MS
         )
-        if not hold_known:
+        if not math.isfinite(frame.echo_hold_ms):
+            generated_ns = self.clock.ours(now_ns, frame.generated_ns)
             return generated_ns - rtt_ns // 2 - period_ns // 2
         self.pacer.echo(now_ns, rtt_ns, hold_ns)
         return sent.commanded_ns + min(hold_ns, period_ns) - period_ns
 
-    def _take(self, now_ns: int, frame: TelemetryFrame, command_ns: int) -> None:
-        generated_ns = self.clock.ours(now_ns, frame.generated_ns)
-        self._heard_ns = now_ns
-        if self._newest_ns is None or generated_ns >= self._newest_ns:
-            self._newest_ns = generated_ns
-            self._robot_state, self._robot_epoch = int(frame.state), frame.epoch
-            self._link_events.telemetry(now_ns, RobotState(frame.state), frame.faults)
-        if self._selected in self._confirmed.take(frame, generated_ns, command_ns):
-            self.age.note(now_ns, generated_ns)
-
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
-        self.idle_until_ns, self._filled = 0, None
-        self._status, self._status_ns = status, now_ns
-        self._link_events.status(now_ns, status)
-        self._settings = (status.delay_ms, status.jitter_ms, status.loss)
-        configured = (
-            status.preset,
-            status.down_bps,
-            status.up_bps,
-            status.duplex,
-            status.overhead_bytes,
-        )
-        if (status.delay_ms, status.mtu_bytes, configured) == self._configured:
+        self.idle_until_ns = 0
+        self.knowledge.status(now_ns, status)
+        medium = status.down_bps, status.up_bps, status.duplex, status.overhead_bytes
+        configured = status.preset, status.delay_ms, status.mtu_bytes, medium
+        if configured == self._configured:
             return
-        self._configured = (status.delay_ms, status.mtu_bytes, configured)
+        self._configured = configured
+        self.knowledge.name(status.preset)
         if status.mtu_bytes != self.codec.mtu_bytes:
             self.codec.set_mtu(status.mtu_bytes)
-        self._configure(*configured)
+        self._configure(*medium)
         if self.plan is not None:
-            self._link_events.plan(now_ns, self.plan.words)
+            self.knowledge.events.plan(now_ns, self.plan.words)
 
     # -- out -----------------------------------------------------------------------
 
@@ -397,9 +354,8 @@ class StationSide:
         *,
         urgent: bool,
     ) -> list[bytes]:
-        confirmed = (
-            self._robot_state == RobotState.ESTOP or mode is not StationMode.ESTOP
-        )
+        stopped = self.knowledge.robot_state == RobotState.ESTOP
+        confirmed = stopped or mode is not StationMode.ESTOP
         period_ns = _MODE_PERIOD_NS if confirmed else _URGENT_PERIOD_NS
         last_ns = self._mode_sent_ns
         due = last_ns is None or now_ns - last_ns >= period_ns
@@ -461,7 +417,7 @@ class StationSide:
             )
         )
         self._echoes.keep(self._sequence, Sent(now_ns, commanded_ns, stamp_ns))
-        self._rate_down.note(now_ns, len(packet))
+        self.knowledge.rate_down.note(now_ns, len(packet))
         self.pacer.sent(now_ns, limbs, len(packet))
         return packet
 
@@ -476,47 +432,13 @@ class StationSide:
         size = self.codec.frame_bytes(telemetry=True, tension=True)
         turns = self._limbs if self.codec.profile is Profile.COMPACT else 1
         frame_s = turns * size / rate
-        limit_s = 1.0 + 2e-3 * self._settings[0] + 5.0 * frame_s
+        limit_s = 1.0 + 2e-3 * self.knowledge.delay_ms + 5.0 * frame_s
         return round(limit_s * NS_PER_S)
 
     def fill(self, now_ns: int, health: LinkHealth) -> None:
         """Write what is known into the health block; NaN where nothing is."""
-        status = self._status
-        present = status is not None and now_ns - self._status_ns < _EMULATOR_LIMIT_NS
-        self._link_events.emulator(now_ns, present=present)
-        silent_ns = now_ns - self._heard_ns
-        if self._heard_ns and silent_ns > self._telemetry_limit_ns:
-            self._link_events.silence(now_ns, silent_ns)
-        if self._filled is not health:
-            self._fill_heard(health)
-            self._filled = health
-        health.time_ns[0] = now_ns
-        health.emulator_present[0] = int(present)
-        health.age_ms[0] = self.age.age_ms(now_ns)
-        health.loss_down[0] = self.loss_down.loss(now_ns)
-        health.loss_up[0] = self.loss_up.loss(now_ns)
-        health.down_bps[0] = self._rate_down.bps(now_ns)
-        health.up_bps[0] = self._rate_up.bps(now_ns)
-        health.send_hz[0] = self.pacer.send_hz(now_ns)
-        health.queue_ms[0] = status.queue_ms if present and status else 0.0
-        health.cut[0] = int(present and status is not None and status.cut)
-
-    def _fill_heard(self, health: LinkHealth) -> None:
-        """Write what changes with what comes from the link, and not with time."""
-        health.robot_heard_ns[0] = self._heard_ns
-        health.robot_state[0] = self._robot_state
-        health.robot_epoch[0] = self._robot_epoch
-        health.telemetry_limit_ns[0] = self._telemetry_limit_ns
-        health.confirmed_coordinates[...] = self._confirmed.coordinates
-        health.confirmed_generated_ns[...] = self._confirmed.generated_ns
-        health.confirmed_command_ns[...] = self._confirmed.command_ns
-        health.confirmed_tension[...] = self._confirmed.tension
-        health.command_age_ms[0] = self._command_age_ms
-        health.rtt_ms[0] = self._rtt_ms
-        health.preset[0] = self._preset
-        health.delay_ms[0], health.jitter_ms[0], health.loss_set[0] = self._settings
-        health.bandwidth_bps[0] = self._bandwidth_bps
+        self.knowledge.fill(now_ns, self.pacer.send_hz(now_ns), health)
 
     def events(self) -> list[Event]:
         """Return the events since the last call."""
-        return self._link_events.take()
+        return self.knowledge.events.take()

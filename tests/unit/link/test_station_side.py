@@ -186,14 +186,14 @@ def test_queue_never_grows_and_health_is_true(name):
         and record.started_ns
         and record.key not in HELLOS  # they have no number
     ]
-    missing = rig.station.loss_up.missing_total
+    missing = rig.station.knowledge.loss_up.missing_total
     lost = sum(r.fate is not Fate.DELIVERED for r in up)
     assert abs(missing - lost) <= 0.02 * len(up) + 5
     if link.down_bps > 1e4:
         assert health.rtt_ms[0] >= 2 * link.propagation_ms
         assert health.rtt_ms[0] < 2 * link.delay_ms + 400
         assert np.abs(health.confirmed_tension - 1.0).max() > 1.0
-    mean_ms = rig.station.age.mean_ms(rig.now_ns)
+    mean_ms = rig.station.knowledge.age.mean_ms(rig.now_ns)
     # Four limbs take turns; the longest silence of a blockage weighs most.
     period_ms = max(
         20.0, 4 * 8e3 * 8 / (0.4 * link.up_bps) if link.up_bps < 1e3 else 80.0
