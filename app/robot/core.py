@@ -146,7 +146,7 @@ class RobotCore:
             Telemetry packets to send now.
         """
         body, bridge = self.body, self.bridge
-        if self._until_sense > 1 and bridge.is_quiet(now_ns) and self._go_on(now_ns):
+        if bridge.is_quiet(now_ns) and self._go_on(now_ns):
             return []
         measured, tension = body.measure()
         contact = self._feel(now_ns, measured, tension)
@@ -178,21 +178,23 @@ class RobotCore:
         )
 
     def _go_on(self, now_ns: int) -> bool:
-        """Do a millisecond in which nothing is to be felt, decided or told.
+        """Do a millisecond in which nothing is to be decided or told.
 
         Returns:
             Whether it is done; not so of a rig, of a limb that stands still frozen,
             and where a measurement is not finite.
         """
-        contact = self._contact
-        if self._quiet is None or contact is None or self._frozen:
+        contact, quiet = self._contact, self._quiet
+        if quiet is None or contact is None or self._frozen:
             return False
+        self._until_sense -= 1
+        if self._until_sense <= 0:
+            contact = self._sense_contact(now_ns, *quiet.measure())
         period, patience_ns = self.bridge.go_on(now_ns)
-        applied = self._quiet.step(now_ns, period, patience_ns, contact)
+        applied = quiet.step(now_ns, period, patience_ns, contact)
         if applied is None:
             return False
         self.applied = applied
-        self._until_sense -= 1
         if self._plant is not None and self._plant.frozen:
             self._note_frozen(now_ns, self._plant.frozen)
         return True
@@ -234,12 +236,19 @@ class RobotCore:
             self._sense.reset()
         self._until_sense -= 1
         if self._until_sense <= 0:
-            self._until_sense = _SENSE_STEPS
-            tips = None if self._around is None else self._around.tip_force
-            force = self._sense.step(measured, tension, tips)
-            self._surfaces.step(now_ns, self._sense.pose, force, self._sense.valid)
-            self._contact = -force
+            self._sense_contact(now_ns, measured, tension)
         return self._contact
+
+    def _sense_contact(
+        self, now_ns: int, measured: FloatArray, tension: FloatArray
+    ) -> FloatArray:
+        """Take a measurement of what the tips touch; return as `_feel`."""
+        self._until_sense = _SENSE_STEPS
+        tips = None if self._around is None else self._around.tip_force
+        force = self._sense.step(measured, tension, tips)
+        self._surfaces.step(now_ns, self._sense.pose, force, self._sense.valid)
+        self._contact = contact = -force
+        return contact
 
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load what an idle robot never calls; this core is thrown away.

@@ -331,11 +331,13 @@ class Plant:
         Returns:
             (S, 3) pose [rad, rad, m] and (T,) tensions [N], with noise.
         """
-        if not self._noise > 0.0:
-            return self._data.coordinates.copy(), self._data.tension.copy()
         pose, tension = np.empty(self.target.shape), np.empty(self._winch.size)
-        self._read(self._sensors, self.next_row(), pose, tension)
+        self.read(pose, tension)
         return pose, tension
+
+    def read(self, pose_out: FloatArray, tension_out: FloatArray) -> None:
+        """Do as `measure`, into (S, 3) and (T,) arrays of the caller's."""
+        self._read(self._sensors, self.next_row(), pose_out, tension_out)
 
     def next_row(self) -> int:
         """Return the number of the next measurement's noise, which is drawn."""

@@ -1,7 +1,7 @@
 """A millisecond of the simulated robot in which there is nothing to do but move.
 
-Most milliseconds bring no frame, feel nothing anew and send nothing. Then sensors,
-approach and push are one kernel and the limbs another, where `app.robot.core` calls one
+Most milliseconds bring no frame and send nothing. Then sensors, approach and push are
+one kernel and the limbs another, where `app.robot.core` calls one
 part after the other; what they do is the same, to the bit.
 """
 
@@ -45,7 +45,7 @@ def quiet_move(
 
     Args:
         data: advanced.
-        row: number of the measurement's noise.
+        row: number of the measurement's noise; -1 = it has been taken.
         now_ns: robot time [ns].
         period: since the last step [s].
         patience_ns: a push that was told so long ago counts no more [ns].
@@ -54,7 +54,8 @@ def quiet_move(
     Returns:
         As `move_on`; the target is written unless that is -1.
     """
-    read_sensors(data.sensors, row, data.pose, data.tension)
+    if row >= 0:
+        read_sensors(data.sensors, row, data.pose, data.tension)
     pushes = move_on(data.onward, now_ns, period, patience_ns, 1, contact, data.pose)
     if pushes >= 0:
         pressed, applied = data.onward.press.pressed, data.onward.paths.applied
@@ -75,17 +76,30 @@ class Quiet:
             plant: the simulated robot.
         """
         self._plant, self._applied = plant, onward.applied
+        self._pose, self._tension = np.zeros_like(plant.target), plant.tension.copy()
+        self._measured = False
         self._data = Bound(
             _QuietData(
                 sensors=plant.sensors,
                 onward=onward.data,
                 target=plant.target,
-                pose=np.zeros_like(plant.target),
-                tension=np.zeros_like(plant.tension),
+                pose=self._pose,
+                tension=self._tension,
             )
         )
         contact = np.zeros((plant.limbs, 3))
         self._move = bind(quiet_move, self._data, 0, 0, 0.0, 0, contact)
+
+    def measure(self) -> tuple[FloatArray, FloatArray]:
+        """Read the sensors, for the next step too.
+
+        Returns:
+            (S, 3) pose [rad, rad, m] and (T,) tensions [N], with noise; views, good
+            until the next step.
+        """
+        self._plant.read(self._pose, self._tension)
+        self._measured = True
+        return self._pose, self._tension
 
     def step(
         self, now_ns: int, period: float, patience_ns: int, contact: FloatArray
@@ -96,7 +110,8 @@ class Quiet:
             What is applied; None where the measurement is not finite, and nothing
             moved.
         """
-        row = self._plant.next_row()
+        row = -1 if self._measured else self._plant.next_row()
+        self._measured = False
         pushes = self._move(self._data, row, now_ns, period, patience_ns, contact)
         if pushes < 0:
             return None
