@@ -171,8 +171,10 @@ class Channel:
 
     def next_due_ns(self) -> int | None:
         """Return when `advance` must next be called [ns]; None where nothing is on."""
-        times = [self._flying[0][0]] if self._flying else []
-        return min(times + self._working_ns(), default=None)
+        next_ns = self._working_ns()
+        if self._flying:
+            next_ns = min(next_ns, self._flying[0][0])
+        return None if next_ns == _NEVER_NS else next_ns
 
     def waiting(self) -> int:
         """Return how many packets wait for a serialiser; at most one a stream."""
@@ -208,15 +210,18 @@ class Channel:
     def _work(self, now_ns: int) -> None:
         """Serve up to now, and note when there is something to do next."""
         self._serve(now_ns)
-        times = self._working_ns()
-        if self._change_ns is not None:
-            times.append(self._change_ns)
-        self._next_ns = min(times, default=_NEVER_NS)
+        self._next_ns = self._working_ns()
+        if self._change_ns is not None and self._change_ns < self._next_ns:
+            self._next_ns = self._change_ns
 
-    def _working_ns(self) -> list[int]:
-        """When the serialisers have something to do next [ns]."""
-        times = [serialiser.next_ns(self._queues) for serialiser in self._serialisers]
-        return [time_ns for time_ns in times if time_ns is not None]
+    def _working_ns(self) -> int:
+        """When a serialiser has something to do next [ns]."""
+        next_ns = _NEVER_NS
+        for serialiser in self._serialisers:
+            time_ns = serialiser.next_ns(self._queues)
+            if time_ns is not None and time_ns < next_ns:
+                next_ns = time_ns
+        return next_ns
 
     def _watch(self, now_ns: int) -> None:
         """Part or mend the link as it ought to be now; note when that changes next."""

@@ -102,8 +102,10 @@ class Serialiser:
         """
         if self.sending is not None:
             return self.free_ns
-        waits = any(queues[way].count for way in self.directions)
-        return self.wake_ns if waits else None
+        for way in self.directions:
+            if queues[way].count:
+                return self.wake_ns
+        return None
 
     def air_time(
         self,

@@ -25,8 +25,6 @@ from collections.abc import Sequence
 from enum import IntFlag
 from typing import NamedTuple
 
-import numpy as np
-
 from app.errors import FrameError
 
 __all__ = [
@@ -51,6 +49,7 @@ _STEP, _WAVE_STEP, _INTEGRAL_STEP = 1e-4, 2e-4, 1e-6
 _FORCE_STEP = 1e-3
 _WORD = 1 << 15
 _INTEGRAL_SPAN = 1 << 24
+_GREATEST_SINGLE = bytes.fromhex("7f7fffff")
 
 
 class SignalField(IntFlag):
@@ -65,10 +64,10 @@ class SignalField(IntFlag):
 
 
 _VECTORS = (
-    (SignalField.POSITION.value, "position", _STEP),
-    (SignalField.VELOCITY.value, "velocity", _STEP),
-    (SignalField.FORCE.value, "force", _FORCE_STEP),
-    (SignalField.WAVE.value, "wave", _WAVE_STEP),
+    (SignalField.POSITION.value, _STEP),
+    (SignalField.VELOCITY.value, _STEP),
+    (SignalField.FORCE.value, _FORCE_STEP),
+    (SignalField.WAVE.value, _WAVE_STEP),
 )
 _INTEGRAL, _ENERGY = SignalField.INTEGRAL.value, SignalField.ENERGY.value
 _FIELDS = tuple(map(SignalField, range(64)))
@@ -117,15 +116,18 @@ def write_signal(told: SignalTold) -> bytes:
     fields = int(told.fields)
     head = told.strategy << 20 | told.limb << 17 | fields << 11
     content = (head | told.engagement % ENGAGEMENTS).to_bytes(_HEAD_BYTES, "big")
-    for field, name, step in _VECTORS:
+    codes: list[int] = []
+    vectors = told.position, told.velocity, told.force, told.wave
+    for (field, step), values in zip(_VECTORS, vectors, strict=True):
         if fields & field:
-            content += struct.pack(">3h", *_codes(getattr(told, name), step))
+            codes += _codes(values, step)
+    content += _WORDS[fields].pack(*codes)
     if fields & _INTEGRAL:
         for value in _finite(told.integral):
             code = round(value / _INTEGRAL_STEP) % _INTEGRAL_SPAN
             content += code.to_bytes(3, "big")
     if fields & _ENERGY:
-        content += struct.pack(">f", _rounded_down(told.energy))
+        content += _rounded_down(told.energy)
     return content
 
 
@@ -137,37 +139,45 @@ def read_signal(content: bytes) -> SignalTold:
     """
     head = int.from_bytes(content[:_HEAD_BYTES], "big")
     fields = head >> 11 & 0x3F
-    at, vectors = _HEAD_BYTES, {}
     if len(content) != _LENGTHS[fields]:
         raise FrameError(f"Signal has {len(content)} bytes, not {_LENGTHS[fields]}.")
-    for field, name, step in _VECTORS:
+    words = _WORDS[fields].unpack_from(content, _HEAD_BYTES)
+    vectors: list[Vector] = []
+    at = 0
+    for field, step in _VECTORS:
         if fields & field:
-            x, y, z = struct.unpack_from(">3h", content, at)
-            vectors[name] = (step * x, step * y, step * z)
-            at += 6
+            x, y, z = words[at : at + 3]
+            vectors.append((step * x, step * y, step * z))
+            at += 3
+        else:
+            vectors.append(_ZERO)
+    at = _HEAD_BYTES + 2 * at
+    integral = _ZERO
     if fields & _INTEGRAL:
+        step = _INTEGRAL_STEP
         x, y, z = (
             int.from_bytes(content[at + 3 * k : at + 3 * k + 3], "big", signed=True)
             for k in range(3)
         )
-        vectors["integral"] = (
-            _INTEGRAL_STEP * x,
-            _INTEGRAL_STEP * y,
-            _INTEGRAL_STEP * z,
-        )
+        integral = step * x, step * y, step * z
         at += 9
     energy = 0.0
     if fields & _ENERGY:
-        (energy,) = struct.unpack_from(">f", content, at)
+        (energy,) = _SINGLE.unpack_from(content, at)
         if not 0.0 <= energy < math.inf:
             raise FrameError(f"Energy {energy} J: must be finite and not negative.")
+    position, velocity, force, wave = vectors
     return SignalTold(
         limb=head >> 17 & 0x07,
         strategy=head >> 20,
         engagement=head & (ENGAGEMENTS - 1),
         fields=_FIELDS[fields],
+        position=position,
+        velocity=velocity,
+        force=force,
+        wave=wave,
+        integral=integral,
         energy=energy,
-        **vectors,
     )
 
 
@@ -192,11 +202,19 @@ def engagement_near(told: int, count: int) -> int:
 
 
 def _length(fields: int) -> int:
-    vectors = sum(6 for field, _, _ in _VECTORS if fields & field)
     integral = 9 if fields & _INTEGRAL else 0
-    return _HEAD_BYTES + vectors + integral + (4 if fields & _ENERGY else 0)
+    energy = 4 if fields & _ENERGY else 0
+    return _HEAD_BYTES + _WORDS[fields].size + integral + energy
 
 
+def _words(fields: int) -> struct.Struct:
+    return struct.Struct(
+        ">" + "3h" * sum(bool(fields & field) for field, _ in _VECTORS)
+    )
+
+
+_SINGLE = struct.Struct(">f")
+_WORDS = tuple(map(_words, range(64)))
 _LENGTHS = tuple(map(_length, range(64)))
 
 
@@ -212,14 +230,17 @@ def _codes(values: Sequence[float], step: float) -> list[int]:
     ]
 
 
-def _rounded_down(energy: float) -> float:
-    """The greatest float32 that is not above an energy [J]."""
+def _rounded_down(energy: float) -> bytes:
+    """Four bytes of the greatest single that is not above an energy [J]."""
     if not 0.0 <= energy < math.inf:
         raise FrameError(
             f"Energy {energy} J cannot be sent: must be finite and not negative."
         )
-    with np.errstate(over="ignore"):
-        single = np.float32(energy)
-    if float(single) > energy:
-        single = np.nextafter(single, np.float32(0.0))
-    return float(single)
+    try:
+        told = _SINGLE.pack(energy)
+    except OverflowError:
+        return _GREATEST_SINGLE
+    (single,) = _SINGLE.unpack(told)
+    if single > energy:
+        told = (int.from_bytes(told, "big") - 1).to_bytes(4, "big")
+    return told

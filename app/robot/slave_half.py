@@ -12,6 +12,8 @@ Tip and velocity are low-passed twice at 8 Hz: of the noise of a shape sensor, 1
 the tip, 6 mm/s are left in the velocity, for a lag of 40 ms.
 """
 
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ from app.teleop.goals import GREATEST_FORCE
 from app.teleop.halves import SlaveCommand, SlaveData, allocate_command, allocate_slave
 from app.teleop.signals import Signal, allocate_signal
 from app.teleop.slave import reset_slave, slave_step
+from models.bound import Bound, bind, bound
 from models.inverse import InverseData, allocate_inverse_data, inverse_step
 from models.numerics import FloatArray, kernel
 from models.robot import RobotModel
@@ -163,6 +166,8 @@ class SlaveHalf:
         self._inverse = allocate_inverse_data(model)
         self._posture = np.zeros((0, 3))
         self._told = False
+        self._bound: tuple[Bound, ...] = ()
+        self._follow: Callable[..., int] | None = None
 
     def release(self) -> None:
         """Follow no hand any more; setpoints drive the limb again."""
@@ -203,6 +208,34 @@ class SlaveHalf:
         heard.time_ns[0] = generated_ns
         heard.fresh[0] = 1
         self._heard_ns = now_ns
+
+    def _follow_hand(self, period: float, measured: FloatArray) -> int:
+        """Call the kernel, which is bound when it is first needed."""
+        if self._follow is None:
+            self._bound = (
+                bound(self._model),
+                bound(self._gains),
+                *map(Bound, (self._heard, self._tip, self._slave, self._inverse)),
+                *map(Bound, (self._command, self._sent)),
+            )
+        model, gains, heard, tip, slave, inverse, command, sent = self._bound
+        arguments = (
+            model,
+            gains,
+            self.limb,
+            period,
+            measured,
+            heard,
+            tip,
+            slave,
+            inverse,
+            self._posture,
+            command,
+            sent,
+        )
+        if self._follow is None:
+            self._follow = bind(follow_hand, *arguments)
+        return self._follow(*arguments)
 
     def _begin(self, limb: int, applied: FloatArray) -> None:
         """Begin where a limb is commanded to be."""
@@ -256,23 +289,9 @@ class SlaveHalf:
             self._posture[:] = applied[rows]
             self._settle()
         felt = None if contact is None else contact[self.limb]
-        self._tip.contact[:] = (
-            felt if felt is not None and bool(np.isfinite(felt).all()) else 0.0
-        )
-        status = follow_hand(
-            self._model,
-            self._gains,
-            self.limb,
-            period,
-            measured[rows],
-            self._heard,
-            self._tip,
-            self._slave,
-            self._inverse,
-            self._posture,
-            self._command,
-            self._sent,
-        )
+        known = felt is not None and math.isfinite(felt.sum())
+        self._tip.contact[:] = felt if known else 0.0
+        status = self._follow_hand(period, measured[rows])
         self._heard.fresh[0] = 0
         self._told = status == 0
         return self._posture if status == 0 else None
