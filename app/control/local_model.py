@@ -8,7 +8,10 @@ it is. The offset moves the picture and the tips, never the command.
 A limb that a known surface pushes keeps its offset: what is left over is then the
 surface's own error. To take it off the limb would only press the tip harder into the
 surface, which pushes it back, and so on without end (over 0.7 s of delay, -0.97 rad in
-ten seconds of a light press).
+ten seconds of a light press). Nor is anything learnt late of a limb that has just
+stiffened: it rises and swings, and what is older than a quarter of a swing would be put
+right the wrong way. Rare measurements count for more than frequent ones, which share
+the removal of their noise.
 """
 
 import math
@@ -35,8 +38,10 @@ __all__ = [
     "wind_winches",
 ]
 
-_GAIN = 0.2
+_GAIN = 0.2  # of a measurement, at least
+_RARE_S = 1.0  # measurements this far apart count for more
 _SWING_S = 5.0  # a limb that has just stiffened swings: no alarm comes of that
+_QUARTER_NS = 350_000_000  # of a swing, at 0.7 Hz
 _NS = 1e-9
 
 
@@ -170,14 +175,17 @@ def show_model(now_ns: int, coordinates: FloatArray, data: LocalData) -> None:
 
 
 @called_kernel
-def correct_model(model: RobotModel, health: LinkHealth, data: LocalData) -> None:
+def correct_model(
+    model: RobotModel, now_ns: int, health: LinkHealth, data: LocalData
+) -> None:
     """Compare each limb's newest measurement with what was shown at its command.
 
     Args:
         model: the robot.
+        now_ns: start of the tick [ns].
         health: newest knowledge of the robot.
         data: of the local model; monitors advance, and the offset of a limb that
-            nothing pushed then or since; `shown` is corrected by it.
+            neither swings nor was pushed then or since; `shown` is corrected by it.
     """
     for limb in range(data.touched.size):
         generated_ns = health.confirmed_generated_ns[limb]
@@ -189,7 +197,15 @@ def correct_model(model: RobotModel, health: LinkHealth, data: LocalData) -> Non
             forget_limb(limb, data)
             continue
         data.time_ns[0] = health.confirmed_command_ns[limb]
-        free = data.time_ns[0] > data.pushed_ns[limb]
+        elapsed = 0.0
+        if data.mismatch.count[limb] > 0:
+            elapsed = (generated_ns - before_ns) * _NS
+        gain = max(_GAIN, 1.0 - math.exp(-elapsed / _RARE_S))
+        swings = data.mismatch.over[limb] < 0.0
+        if data.time_ns[0] <= data.pushed_ns[limb] or (
+            swings and now_ns - data.time_ns[0] > _QUARTER_NS
+        ):
+            gain = 0.0
         first = model.limb_segment_start[limb]
         last = model.limb_segment_start[limb + 1]
         for k in range(data.shown.size // 3):
@@ -200,7 +216,7 @@ def correct_model(model: RobotModel, health: LinkHealth, data: LocalData) -> Non
                 )
         if (
             correct_state(
-                _GAIN if free else 0.0,
+                gain,
                 data.time_ns,
                 data.measured.reshape(data.shown.size),
                 data.history,
@@ -217,7 +233,6 @@ def correct_model(model: RobotModel, health: LinkHealth, data: LocalData) -> Non
         tip_in_hull(model, limb, data.measured, data.poses, data.tip_error)
         for i in range(3):
             data.tip_error[i] -= data.tip_measured[i]
-        elapsed = (generated_ns - before_ns) * _NS if before_ns > 0 else 0.0
         observe_mismatch(
             data.mismatch_model, data.tip_error, elapsed, _mismatch_of(data, limb)
         )

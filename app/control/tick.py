@@ -299,7 +299,7 @@ def tick(
         data.refusal[0] = 5
     show_model(now_ns, robot.coordinates, local)
     if data.mode[0] == ARMED and data.engaged[0] == 1:
-        correct_model(model, health, local)
+        correct_model(model, now_ns, health, local)
     data.ticks[0] += 1
     _publish(model, now_ns, data, robot, state_out)
     publish_coupling(coupling, state_out)
