@@ -141,7 +141,7 @@ def observe_mismatch(
         if data.over[0] >= model.patience:
             data.alarm[0] = 1
     else:
-        data.over[0] = 0.0
+        data.over[0] = min(data.over[0], 0.0)
         if size < _LOWER * most:
             data.alarm[0] = 0
     return size

@@ -210,9 +210,9 @@ def correct_model(
         last = model.limb_segment_start[limb + 1]
         for k in range(data.shown.size // 3):
             for j in range(3):
-                inside = first <= k < last
+                told = first <= k < last and health.confirmed_earlier[k] == 0
                 data.measured[k, j] = (
-                    health.confirmed_coordinates[k, j] if inside else math.nan
+                    health.confirmed_coordinates[k, j] if told else math.nan
                 )
         if (
             correct_state(
@@ -226,6 +226,10 @@ def correct_model(
             == 0
         ):
             continue
+        # where a frame tells a part of a limb, its error alone moves the tip
+        for k in range(first, last):
+            for j in range(3):
+                data.measured[k, j] = health.confirmed_coordinates[k, j]
         tip_in_hull(model, limb, data.measured, data.poses, data.tip_measured)
         for k in range(first, last):
             for j in range(3):

@@ -22,6 +22,8 @@ class Confirmed:
         """(T,) [N]."""
         self.generated_ns = np.zeros(schema.limbs, dtype=np.int64)
         """(L,) when measured, in station time [ns]; 0 = never."""
+        self.earlier = np.zeros(schema.segment_start[-1], dtype=np.int64)
+        """(S,) 1 where the newest measurement of the limb did not tell the segment."""
         self.command_ns = np.zeros(schema.limbs, dtype=np.int64)
         """(L,) when the command that it followed then was given, in station time [ns];
         0 = not known."""
@@ -51,6 +53,7 @@ class Confirmed:
         if full and not one and generated_ns >= max(self.generated_ns.tolist()):
             self.generated_ns[:], self.command_ns[:] = generated_ns, command_ns
             self.coordinates[...] = frame.coordinates
+            self.earlier[:] = 0
             if frame.tension is not None:
                 self.tension[...] = frame.tension
             return list(schema.all_limbs)
@@ -67,6 +70,7 @@ class Confirmed:
             self.generated_ns[limb] = generated_ns
             self.command_ns[limb] = command_ns
             np.copyto(self.coordinates[rows], frame.coordinates[own], where=finite[own])
+            self.earlier[rows] = ~finite[own].all(axis=1)
             if frame.tension is not None:
                 self.tension[tendons] = frame.tension[
                     tendons.start - tendon : tendons.stop - tendon

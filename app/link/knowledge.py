@@ -171,6 +171,7 @@ class LinkKnowledge:
         health.telemetry_limit_ns[0] = self.telemetry_limit_ns
         health.confirmed_coordinates[...] = self._confirmed.coordinates
         health.confirmed_generated_ns[...] = self._confirmed.generated_ns
+        health.confirmed_earlier[...] = self._confirmed.earlier
         health.confirmed_command_ns[...] = self._confirmed.command_ns
         health.confirmed_tension[...] = self._confirmed.tension
         health.command_age_ms[0] = self._command_age_ms

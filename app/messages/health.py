@@ -23,6 +23,7 @@ class LinkHealth(NamedTuple):
     emulator_present: IntArray  # (1,)
     confirmed_coordinates: FloatArray  # (S, 3) as measured by the robot
     confirmed_generated_ns: IntArray  # (L,) when measured, in station time
+    confirmed_earlier: IntArray  # (S,) 1: that measurement did not tell this segment
     confirmed_tension: FloatArray  # (T,) [N] as measured, where telemetry carries it
     age_ms: FloatArray  # (1,) age of information of the robot's pose
     command_age_ms: FloatArray  # (1,) age of the newest command the robot applied
@@ -170,6 +171,7 @@ def health_shapes(model: RobotModel) -> Shapes:
                 (_LIMB_FLOATS, np.float64, (limbs,)),
                 (_LIMB_INTEGERS, np.int64, (limbs,)),
                 (("confirmed_coordinates",), np.float64, (segments, 3)),
+                (("confirmed_earlier",), np.int64, (segments,)),
                 (("confirmed_tension",), np.float64, (model.tendon_angle.size,)),
             )
             for name in names

@@ -70,6 +70,19 @@ def test_rare_measurements_are_believed_at_once(bench: Bench) -> None:
     np.testing.assert_allclose(offset[0], BENT, rtol=0.01)
 
 
+def test_a_segment_is_compared_with_its_own_measurement_alone(bench: Bench) -> None:
+    bench.obeys = False
+    bench.hear(RobotState.ACTIVE)
+    bench.blocks.health.local.confirmed_earlier[0] = 1
+    follow(bench, 8.0, BENT)
+    offset = bench.state.coordinates_model - bench.loop.uncorrected
+    np.testing.assert_allclose(offset, 0.0, atol=1e-9)
+    bench.blocks.health.local.confirmed_earlier[0] = 0
+    follow(bench, 2.0, BENT)
+    offset = bench.state.coordinates_model - bench.loop.uncorrected
+    np.testing.assert_allclose(offset[0], BENT, atol=1e-2)
+
+
 def test_a_robot_as_modelled_is_left_alone(bench: Bench) -> None:
     bench.obeys = False
     bench.hear(RobotState.ACTIVE)

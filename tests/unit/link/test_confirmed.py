@@ -57,6 +57,21 @@ def test_a_limb_that_is_known_newer_stays(confirmed: Confirmed) -> None:
     assert confirmed.generated_ns.tolist() == [5, 5, 9, 5]
 
 
+def test_segments_that_the_newest_measurement_leaves_out_are_marked(
+    confirmed: Confirmed,
+) -> None:
+    confirmed.take(frame(WHOLE_ROBOT, 0.1), 5)
+    part = frame(1, 0.2)
+    part.coordinates[0] = np.nan
+    assert confirmed.take(part, 6) == [1]
+    start = SCHEMA.rows(1).start
+    marked = np.flatnonzero(confirmed.earlier).tolist()
+    assert marked == [start]
+    assert confirmed.coordinates[start : start + 2, 0].tolist() == [0.1, 0.2]
+    confirmed.take(frame(WHOLE_ROBOT, 0.1), 7)
+    assert not confirmed.earlier.any()
+
+
 def test_rows_that_are_not_told_stay(confirmed: Confirmed) -> None:
     told = frame(WHOLE_ROBOT, 0.1)
     told.coordinates[SCHEMA.rows(1)] = np.nan

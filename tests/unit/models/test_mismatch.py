@@ -82,7 +82,8 @@ def test_one_great_error_after_a_silence_is_no_alarm():
 def test_what_a_time_of_grace_saw_is_not_counted():
     data = allocate_mismatch()
     data.over[0] = -2.0
-    feed(data, 0.2, 19)
+    feed(data, 0.001, 1)  # a small one does not end it
+    feed(data, 0.2, 18)
     assert data.alarm[0] == 0
     assert feed(data, 0.001, 2) == pytest.approx(0.001)  # averaged anew
     assert data.over[0] == 0.0
