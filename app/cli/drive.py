@@ -182,6 +182,11 @@ def blend_of(robot: str, share: float, aim: str | None) -> "BlendParameters":
     return BlendParameters(share=share, limb=limbs.index(name), aim_mm=place_mm)
 
 
+def _touches(settings: dict[str, Any]) -> bool:
+    """Whether there may be something to touch."""
+    return settings["scene"] is not None or settings["task"] is not None
+
+
 def _start_console(
     robot: str,
     link: str,
@@ -198,7 +203,7 @@ def _start_console(
 
     _check_choices(robot, link, operator, settings)
     check_display()
-    warm_up(err)
+    warm_up(err, contact=_touches(settings))
     session = create_session(
         robot,
         link,
@@ -369,7 +374,7 @@ def drive(
         return
     from app.station.warmup import warm_up
 
-    warm_up(err)
+    warm_up(err, contact=_touches(settings))
     if clock == "virtual":
         from app.config.robot import load_robot
         from app.config.teleop import TeleopParameters

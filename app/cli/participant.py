@@ -114,7 +114,7 @@ def _lead(plan: "ParticipantPlan", number: int, store: "Store") -> None:
 
     check_operator(plan.operator)
     check_display()
-    warm_up(err)
+    warm_up(err, contact=True)
     err.print(f"Participant {number}.")
     led = lead_participant(plan, number, store, partial(_drive, plan))
     err.print(f"Participant {number}: {led.value}.")

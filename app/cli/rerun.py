@@ -111,7 +111,7 @@ def rerun(
                 "--report compares with other settings: add --strategy, --link, "
                 "--scene, --robot-mismatch or --seed."
             )
-        warm_up(err)
+        warm_up(err, contact=True)
         if not (session.virtual or changes.any or log is not None):
             _redo_station(session, as_json=as_json)
             return

@@ -112,7 +112,7 @@ def study(
                 "plan as it is now; they are left alone and not reported."
             )
         if not report:
-            warm_up(err)
+            warm_up(err, contact=True)
             failed = _run(jobs, store, _executor(workers, scheduler), state.done)
         _report(plan, jobs, store)
     if failed:

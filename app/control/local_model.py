@@ -21,7 +21,13 @@ from app.messages import LinkHealth, StationState
 from models.environment import LocalSurface, surface_force
 from models.environment_table import surface_of
 from models.mismatch import MismatchData, observe_mismatch, tube_radius
-from models.numerics import FloatArray, called_kernel, kernel, kernel_part
+from models.numerics import (
+    FloatArray,
+    called_kernel,
+    inner_kernel,
+    kernel,
+    kernel_part,
+)
 from models.robot import RobotModel
 from models.state_history import clear_history, correct_state, push_state
 from models.tip import tip_in_hull
@@ -174,6 +180,26 @@ def show_model(now_ns: int, coordinates: FloatArray, data: LocalData) -> None:
     push_state(data.time_ns, data.shown, data.history)
 
 
+@inner_kernel
+def _gain(
+    now_ns: int, command_ns: int, elapsed: float, limb: int, data: LocalData
+) -> float:
+    """Part of an error that is taken off a limb's offset; 0 where none is.
+
+    Args:
+        now_ns: start of the tick [ns].
+        command_ns: when the command was given under which it was measured [ns].
+        elapsed: since the measurement before [s].
+        limb: which.
+        data: of the local model.
+    """
+    swings = data.mismatch.over[limb] < 0.0
+    late = now_ns - command_ns > _QUARTER_NS
+    if command_ns <= data.pushed_ns[limb] or (swings and late):
+        return 0.0
+    return max(_GAIN, 1.0 - math.exp(-elapsed / _RARE_S))
+
+
 @called_kernel
 def correct_model(
     model: RobotModel, now_ns: int, health: LinkHealth, data: LocalData
@@ -200,12 +226,7 @@ def correct_model(
         elapsed = 0.0
         if data.mismatch.count[limb] > 0:
             elapsed = (generated_ns - before_ns) * _NS
-        gain = max(_GAIN, 1.0 - math.exp(-elapsed / _RARE_S))
-        swings = data.mismatch.over[limb] < 0.0
-        if data.time_ns[0] <= data.pushed_ns[limb] or (
-            swings and now_ns - data.time_ns[0] > _QUARTER_NS
-        ):
-            gain = 0.0
+        gain = _gain(now_ns, data.time_ns[0], elapsed, limb, data)
         first = model.limb_segment_start[limb]
         last = model.limb_segment_start[limb + 1]
         for k in range(data.shown.size // 3):
@@ -226,6 +247,8 @@ def correct_model(
             == 0
         ):
             continue
+        if gain > 0.0:
+            data.touched[limb] = 0  # the tip has jumped: that is no speed
         # where a frame tells a part of a limb, its error alone moves the tip
         for k in range(first, last):
             for j in range(3):

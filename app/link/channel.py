@@ -71,7 +71,7 @@ class Channel:
         self._out_until_ns = start_ns  # on demand
         self._parted = False
         self._change_ns: int | None = None
-        self._next_ns = start_ns  # until then no packet starts, and none is out
+        self._next_ns = start_ns  # before it no packet starts or is out, nothing parts
         self._watch(start_ns)
 
     # -- settings ------------------------------------------------------------------

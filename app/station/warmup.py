@@ -1,14 +1,16 @@
 """Compiling every kernel once, with progress, before anything is driven.
 
-Compiled kernels are kept in a cache folder named after their sources; a stamp in it
-says that all of them are there, so that later starts skip this.
+Compiled kernels are kept in a cache folder named after their sources; stamps in it say
+which of them are there, so that later starts skip this.
 """
 
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import (
@@ -24,16 +26,38 @@ from models.cache import kernel_cache_folder
 
 __all__ = ["is_warm", "warm_up", "warm_up_steps"]
 
+_COMPLETE, _CONTACT = "complete", "contact"
 _TOUCHED = "wall"  # a scene with something to touch: its kernels are those of any
 
 
-def _stamp() -> Path:
-    return kernel_cache_folder() / "complete"
+class _Beside(NamedTuple):
+    """What a process of its own compiles."""
+
+    label: str
+    function: str
+    """Of this module."""
+    stamp: str
+    """File that says that it is there."""
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        """Begin."""
+        call = f"from app.station import warmup as w; w.{self.function}()"
+        return subprocess.Popen([sys.executable, "-c", call])
+
+
+_BESIDE = (
+    _Beside("simulated robot", "warm_up_robot_side", _COMPLETE),
+    _Beside("contact", "warm_up_contact", _CONTACT),
+)
+
+
+def _stamp(name: str) -> Path:
+    return kernel_cache_folder() / name
 
 
 def is_warm() -> bool:
-    """Whether the cache holds every kernel of these sources."""
-    return _stamp().exists()
+    """Whether the cache holds all kernels but those of contact, of these sources."""
+    return _stamp(_COMPLETE).exists()
 
 
 def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
@@ -99,32 +123,44 @@ def warm_up_robot_side() -> None:
     """Compile the robot's kernels (in a process of its own, beside the loop's)."""
     from app.config.link import link_names, load_link
     from app.config.robot import load_robot, robot_names
-    from app.config.scene import load_scene
     from app.robot.core import warm_up_robot
 
-    robot, link = load_robot(robot_names()[0]), load_link(link_names()[0])
-    warm_up_robot(robot, link)
-    warm_up_robot(robot, link, load_scene(_TOUCHED))
+    warm_up_robot(load_robot(robot_names()[0]), load_link(link_names()[0]))
 
 
-def warm_up(console: Console) -> None:
+def warm_up_contact() -> None:
+    """Compile what a robot among obstacles needs more (in a process of its own)."""
+    from app.config.robot import build_robot_model, load_robot, robot_names
+    from app.config.scene import load_scene
+    from app.robot.plant import Plant, PlantMismatch
+    from app.robot.surroundings import Surroundings
+
+    robot = load_robot(robot_names()[0])
+    model = build_robot_model(robot)
+    around = Surroundings(load_scene(_TOUCHED), robot, model)
+    Plant(model, PlantMismatch(), 0, surroundings=around)
+
+
+def warm_up(console: Console, *, contact: bool) -> None:
     """Compile what is not in the cache yet, drawing a progress bar.
 
-    The robot's kernels are compiled by a second process while this one compiles the
+    The robot's kernels are compiled by other processes while this one compiles the
     control loop: the compiler itself holds the GIL.
 
     Args:
         console: where to draw; nothing is drawn when everything is there already.
+        contact: with what a simulated robot among obstacles needs.
 
     Raises:
-        ProcessError: the second process failed.
+        ProcessError: another process failed.
     """
-    if is_warm():
+    begun = is_warm()
+    wanted = [part for part in _BESIDE if not _stamp(part.stamp).exists()]
+    wanted = [part for part in wanted if contact or part.stamp != _CONTACT]
+    if not wanted:
         return
-    console.print(
-        "Compiling the kernels for this machine, once (two minutes or so) …",
-        highlight=False,
-    )
+    what = "kernels of contact" if begun else "kernels"
+    console.print(f"Compiling the {what} for this machine, once (a minute or two) …")
     with Progress(
         TextColumn("{task.description:20}"),
         BarColumn(),
@@ -134,31 +170,31 @@ def warm_up(console: Console) -> None:
         transient=False,
     ) as progress:
         task = progress.add_task("loading the compiler", total=None)
-        steps = warm_up_steps()
-        progress.update(task, total=len(steps) + 1)
-        for label, step in steps[:-1]:
+        steps = [] if begun else warm_up_steps()
+        progress.update(task, total=len(steps) + len(wanted))
+
+        def take(label: str, step: Callable[[], None]) -> None:
             progress.update(task, description=label)
             step()
             progress.advance(task)
-        # what both need is compiled now, so that no two write one cache entry
-        beside = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                "from app.station import warmup as w; w.warm_up_robot_side()",
-            ]
-        )
-        label, step = steps[-1]
-        progress.update(task, description=label)
-        step()
-        progress.advance(task)
-        progress.update(task, description="simulated robot")
-        if beside.wait() != 0:
-            raise ProcessError(
-                "Compiling the robot's kernels failed; see the lines above, and run "
-                "`limblink doctor`."
-            )
-        progress.advance(task)
+
+        for label, step in steps[:-1]:
+            take(label, step)
+        # what all need is compiled now, so that no two write one cache entry
+        children = [(part, part.start()) for part in wanted]
+        for label, step in steps[-1:]:
+            take(label, step)
+        for part, child in children:
+            take(part.label, partial(_await, child))
         progress.update(task, description="ready")
-    _stamp().parent.mkdir(parents=True, exist_ok=True)
-    _stamp().touch()
+    _stamp(_COMPLETE).parent.mkdir(parents=True, exist_ok=True)
+    for part in wanted:
+        _stamp(part.stamp).touch()
+
+
+def _await(child: "subprocess.Popen[bytes]") -> None:
+    if child.wait() != 0:
+        raise ProcessError(
+            "Compiling the robot's kernels failed; see the lines above, and run "
+            "`limblink doctor`."
+        )

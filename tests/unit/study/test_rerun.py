@@ -145,7 +145,9 @@ def test_a_bit_changed_in_an_input_changes_the_outputs(faulty, tmp_path):
 
 
 def test_changed_settings_are_compared(faulty, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("app.station.warmup.warm_up", lambda _: None)  # they are warm
+    monkeypatch.setattr(
+        "app.station.warmup.warm_up", lambda _, contact: None
+    )  # they are warm
     report = tmp_path / "slow.html"
     options = ["--link", "tether", "--strategy", "predictive", "--json"]
     assert run(["rerun", str(faulty), *options, "--report", str(report)]) == 0
