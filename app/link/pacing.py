@@ -15,7 +15,7 @@ pause one frame goes, not a burst.
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.link import LinkParameters
@@ -147,10 +147,6 @@ class Pacer:
         self._recent.clear()
         self._least.clear()
         self._mean_since_ns = None
-
-    def set_bandwidth(self, bandwidth_bps: float | None) -> None:
-        """Take up a bit rate that is this side's own, not to be shared any more."""
-        self.configure(replace(self.budget, bandwidth_bps=bandwidth_bps, share=1.0))
 
     def ready(self, now_ns: int) -> bool:
         """Return whether a frame may go now, of whichever limb."""

@@ -561,7 +561,8 @@ class TestTelemetry:
 
     def test_a_change_of_state_goes_at_once(self) -> None:
         rig = Rig()
-        rig.bridge._reporter._pacer.set_bandwidth(20.0)  # a frame in minutes
+        slow = PaceBudget(20.0)  # a frame in minutes
+        rig.bridge._reporter._pacer.configure(slow)
         self.collect(rig, 1000)
         assert self.collect(rig, 1000) == []
         rig.send(0, mode=StationMode.ESTOP)
