@@ -53,7 +53,7 @@ class LinkKnowledge:
         self._settings = (link.delay_ms, link.jitter.deviation_ms, link.loss.residual)
         self._preset = -1
         self._filled: LinkHealth | None = None  # the block that has all that was heard
-        self.name(link.name)
+        self.take_preset(link.name)
 
     @property
     def delay_ms(self) -> float:
@@ -65,8 +65,8 @@ class LinkKnowledge:
         """An emulator has told of the link."""
         return self._status is not None
 
-    def name(self, name: str) -> None:
-        """Take up which link it is."""
+    def take_preset(self, name: str) -> None:
+        """Take up which link it is, a preset or another."""
         names = link_names()
         self._preset = names.index(name) if name in names else -1
 

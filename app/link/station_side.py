@@ -241,7 +241,7 @@ class StationSide:
         if configured == self._configured:
             return
         self._configured = configured
-        self.knowledge.name(status.preset)
+        self.knowledge.take_preset(status.preset)
         if status.mtu_bytes != self.codec.mtu_bytes:
             self.codec.set_mtu(status.mtu_bytes)
         self._configure(*medium)

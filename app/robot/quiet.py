@@ -1,8 +1,8 @@
 """A millisecond of the simulated robot in which there is nothing to do but move.
 
 Most milliseconds bring no frame and send nothing. Then sensors, approach and push are
-one kernel and the limbs another, where `app.robot.core` calls one
-part after the other; what they do is the same, to the bit.
+one kernel and the limbs another, where `app.robot.core` calls one part after the other;
+what they do is the same, to the bit.
 """
 
 from typing import NamedTuple

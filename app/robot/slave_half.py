@@ -166,7 +166,12 @@ class SlaveHalf:
         self._inverse = allocate_inverse_data(model)
         self._posture = np.zeros((0, 3))
         self._told = False
-        self._bound: tuple[Bound, ...] = ()
+        self._bound = (
+            bound(model),
+            bound(gains),
+            *map(Bound, (self._heard, self._tip, self._slave, self._inverse)),
+            *map(Bound, (self._command, self._sent)),
+        )
         self._follow: Callable[..., int] | None = None
 
     def release(self) -> None:
@@ -211,13 +216,6 @@ class SlaveHalf:
 
     def _follow_hand(self, period: float, measured: FloatArray) -> int:
         """Call the kernel, which is bound when it is first needed."""
-        if self._follow is None:
-            self._bound = (
-                bound(self._model),
-                bound(self._gains),
-                *map(Bound, (self._heard, self._tip, self._slave, self._inverse)),
-                *map(Bound, (self._command, self._sent)),
-            )
         model, gains, heard, tip, slave, inverse, command, sent = self._bound
         arguments = (
             model,
