@@ -126,7 +126,8 @@ class Bridge:
         Returns:
             Whether its coordinates may now move a limb.
         """
-        self._onward_until_ns = self._silent_until_ns = 0
+        onward_until_ns, self._onward_until_ns = self._onward_until_ns, 0
+        silent_until_ns, self._silent_until_ns = self._silent_until_ns, 0
         try:
             frame = self._codec.decode(buffer, now_ns, peer)
         except FrameError:
@@ -138,7 +139,13 @@ class Bridge:
             self._meet(now_ns, buffer, frame, peer)
             return False
         self._reporter.known()
-        return self._take(now_ns, buffer, frame, peer)
+        moves = self._take(now_ns, buffer, frame, peer)
+        if moves and frame.grip is None and now_ns < onward_until_ns:
+            # nothing but paths and push has changed: they go on as those before did
+            self._onward_until_ns = self._decided_until_ns()
+            if self._onward_until_ns and self._reporter.unchanged:
+                self._silent_until_ns = silent_until_ns
+        return moves
 
     def step(
         self,
@@ -302,7 +309,7 @@ class Bridge:
             held: bit k is set while the gripper of limb k holds something; -1 where
                 the robot cannot tell.
         """
-        return self._reporter.report(
+        packets = self._reporter.report(
             now_ns,
             self.safety.state,
             self.safety.last_epoch,
@@ -318,6 +325,9 @@ class Bridge:
             sight=sight,
             held=held,
         )
+        if packets:
+            self.is_silent(now_ns)  # how long: the steps from here on may be quiet
+        return packets
 
     def _meet(
         self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int

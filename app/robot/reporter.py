@@ -96,6 +96,8 @@ class Reporter:
         self._status = -1
         self._since_status = 0
         self._felt_limb = -1
+        self.unchanged = False
+        """Profile, rate and greeting are as they were when `waits` was asked last."""
         self._bound = bound(model)
         self._motion = bind(
             motion_since, self._bound, self._last_finite, self._told, self._change
@@ -104,10 +106,12 @@ class Reporter:
     def greet(self) -> None:
         """A frame came from someone who may not know the session: tell it again."""
         self._greeting = self._codec.session != 0
+        self.unchanged = False
 
     def known(self) -> None:
         """A frame came that is bound to the session."""
-        self._greeting = False
+        if self._greeting:
+            self._greeting = self.unchanged = False
 
     def follow(self, profile: Profile, uplink_bps: float) -> None:
         """Take up the profile and rate of the newest frame from the station.
@@ -116,10 +120,13 @@ class Reporter:
             profile: in which the robot was addressed.
             uplink_bps: rate allowed for telemetry [bit/s]; 0 = the station cannot say.
         """
-        if profile is Profile.PACKED and self._codec.profile is not profile:
-            self._codec.set_mtu(self._packed_mtu_bytes)
-        self._codec.profile = profile
+        if profile is not self._codec.profile:
+            if profile is Profile.PACKED:
+                self._codec.set_mtu(self._packed_mtu_bytes)
+            self._codec.profile = profile
+            self.unchanged = False
         if uplink_bps != self._uplink_bps:
+            self.unchanged = False
             self._uplink_bps = uplink_bps
             told = replace(self._budget, bandwidth_bps=uplink_bps, share=1.0)
             self._pacer.configure(told if uplink_bps > 0.0 else self._budget)
@@ -133,6 +140,7 @@ class Reporter:
             state: what the robot does.
             signal: a strategy's slave half tells something.
         """
+        self.unchanged = True
         self._pacer.wish(_SIGNAL_HZ if signal else 0.0)
         if state != self._told_state:
             return False
