@@ -13,12 +13,12 @@ from app.link.schema import Schema
 from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray, kernel
 
-__all__ = ["LimbSteps"]
+__all__ = ["LimbSteps", "StepsData", "allocate_steps", "tip_motion"]
 
 _EXTENSION_SCALE = 10.0  # rad/m: 1 mm of extension counts as 0.01 rad of bend
 
 
-class _StepsData(NamedTuple):
+class StepsData(NamedTuple):
     """The robot, and its pose then and now."""
 
     limb_start: IntArray  # (L + 1,) first segment of each limb
@@ -27,10 +27,31 @@ class _StepsData(NamedTuple):
     earlier: FloatArray  # (S, 3) then [rad, rad, m]
 
 
+def allocate_steps(schema: Schema) -> StepsData:
+    """Make what is measured of a robot, straight then and now."""
+    segments = schema.segment_start[-1]
+    return StepsData(
+        limb_start=np.array(schema.segment_start, dtype=np.int64),
+        levers=np.array([schema.lever(segment) for segment in range(segments)]),
+        rows=np.zeros((segments, 3)),
+        earlier=np.zeros((segments, 3)),
+    )
+
+
 @kernel
-def limb_steps(
-    data: _StepsData, motion_out: FloatArray, change_out: FloatArray
-) -> None:
+def tip_motion(data: StepsData, limb: int) -> float:
+    """Return how far the tip of a limb moves at most [m]."""
+    bent, extended = 0.0, 0.0
+    for segment in range(data.limb_start[limb], data.limb_start[limb + 1]):
+        first = data.rows[segment, 0] - data.earlier[segment, 0]
+        second = data.rows[segment, 1] - data.earlier[segment, 1]
+        bent += data.levers[segment] * math.hypot(first, second)
+        extended += abs(data.rows[segment, 2] - data.earlier[segment, 2])
+    return bent + extended
+
+
+@kernel
+def limb_steps(data: StepsData, motion_out: FloatArray, change_out: FloatArray) -> None:
     """Measure the steps of all limbs.
 
     Args:
@@ -39,15 +60,13 @@ def limb_steps(
         change_out: (L,) greatest of a coordinate [rad].
     """
     for limb in range(motion_out.size):
-        bent, extended, change = 0.0, 0.0, 0.0
+        change = 0.0
         for segment in range(data.limb_start[limb], data.limb_start[limb + 1]):
             first = data.rows[segment, 0] - data.earlier[segment, 0]
             second = data.rows[segment, 1] - data.earlier[segment, 1]
             extension = abs(data.rows[segment, 2] - data.earlier[segment, 2])
-            bent += data.levers[segment] * math.hypot(first, second)
-            extended += extension
             change = max(change, abs(first), abs(second), _EXTENSION_SCALE * extension)
-        motion_out[limb] = bent + extended
+        motion_out[limb] = tip_motion(data, limb)
         change_out[limb] = change
 
 
@@ -56,13 +75,7 @@ class LimbSteps:
 
     def __init__(self, schema: Schema) -> None:
         """Prepare for a robot."""
-        segments = schema.segment_start[-1]
-        self._data = _StepsData(
-            limb_start=np.array(schema.segment_start, dtype=np.int64),
-            levers=np.array([schema.lever(segment) for segment in range(segments)]),
-            rows=np.zeros((segments, 3)),
-            earlier=np.zeros((segments, 3)),
-        )
+        self._data = allocate_steps(schema)
         self._motion = np.zeros(schema.limbs)
         self._change = np.zeros(schema.limbs)
         self._bound = Bound(self._data)

@@ -14,7 +14,7 @@ pause one frame goes, not a burst.
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.clock import NS_PER_MS, NS_PER_S
@@ -99,12 +99,14 @@ class Pacer:
 
     def __init__(self, limbs: int, budget: PaceBudget) -> None:
         """Start with every limb due."""
-        self.budget = budget
+        self._take_up(budget)
         self.streams = limbs
         """Frames that it takes to tell all limbs once."""
         self._next_ns = 0
         self._limb_sent_ns: list[int | None] = [None] * limbs
+        self._oldest_ns: int | None = None  # of these
         self._interval_ns = [float(_MIN_PERIOD_NS)] * limbs
+        self._in_step = True  # time and interval of all limbs are the same
         self._changed_ns: int | None = None
         self._first_ns: int | None = None
         self._recent: deque[int] = deque(maxlen=_RECENT)
@@ -117,6 +119,11 @@ class Pacer:
         self._wish_hz = 0.0
         self._back_off(self._first_backoff())
 
+    def _take_up(self, budget: PaceBudget) -> None:
+        self.budget = budget
+        self._bytes_per_s = budget.bytes_per_s()
+        self._is_certain = budget.certain and budget.bandwidth_bps is not None
+
     def wish(self, limb_hz: float) -> None:
         """Let frames of one limb go more often than the budget's greatest rate.
 
@@ -125,16 +132,15 @@ class Pacer:
         Args:
             limb_hz: what a strategy wishes for, up to 1000 [1/s]; 0 = nothing.
         """
-        wish_hz = min(limb_hz, _FASTEST_HZ)
-        if wish_hz != self._wish_hz:
-            self._wish_hz = wish_hz
+        if limb_hz != self._wish_hz:
+            self._wish_hz = limb_hz
             self._back_off(self._backoff)
 
     def configure(self, budget: PaceBudget) -> None:
         """Take up another budget; what was measured on the old link is forgotten."""
         if budget == self.budget:
             return
-        self.budget = budget
+        self._take_up(budget)
         self._next_ns = 0
         self.rebase()
         self._interval_ns = [float(_MIN_PERIOD_NS)] * len(self._interval_ns)
@@ -163,18 +169,16 @@ class Pacer:
             return True
         return now_ns - self._in_flight[-1] >= max(_PROBE_NS, 2 * base_ns)
 
-    @property
-    def _is_certain(self) -> bool:
-        return self.budget.certain and self.budget.bandwidth_bps is not None
-
     def _back_off(self, backoff: float) -> None:
         """Take up a factor on the rate, and what follows for each limb."""
         self._backoff = backoff
-        self._limb_hz = max(self.budget.limb_hz, self._wish_hz)
+        self._limb_hz = max(self.budget.limb_hz, min(self._wish_hz, _FASTEST_HZ))
+        self._gap_ns = round(NS_PER_S / self._limb_hz)
         # The backoff bears on the cap too: a bit rate that is known may be wrong.
-        self._cap_ns = NS_PER_S / (self._limb_hz * backoff)
-        # how early a frame may be, for a sender that is polled; see `_SLACK_NS`
-        self._early_ns = min(0.5 * _SLACK_NS, 0.1 * self._cap_ns)
+        cap_ns = NS_PER_S / (self._limb_hz * backoff)
+        # a frame may be early, for a sender that is polled; see `_SLACK_NS`
+        early_ns = min(0.5 * _SLACK_NS, 0.1 * cap_ns)
+        self._rest_ns = math.ceil(cap_ns - early_ns)  # between two frames of a limb
 
     @property
     def free_ns(self) -> int:
@@ -184,17 +188,12 @@ class Pacer:
     @property
     def soonest_ns(self) -> int:
         """When a frame of any limb goes, at the soonest [ns]."""
-        sent_ns = [0 if at_ns is None else at_ns for at_ns in self._limb_sent_ns]
-        due_ns = min(sent_ns) + math.floor(self._cap_ns - self._early_ns)
-        return max(self._next_ns, due_ns)
+        return max(self._next_ns, (self._oldest_ns or 0) + self._rest_ns)
 
     def due(self, now_ns: int) -> bool:
         """Return whether any limb may be told again by its own greatest rate."""
-        latest_ns = now_ns + self._early_ns - self._cap_ns
-        for sent_ns in self._limb_sent_ns:
-            if sent_ns is None or sent_ns <= latest_ns:
-                return True
-        return False
+        oldest_ns = self._oldest_ns
+        return oldest_ns is None or now_ns - oldest_ns >= self._rest_ns
 
     def _first_backoff(self) -> float:
         return _START if self.budget.bandwidth_bps is None else 1.0
@@ -213,9 +212,11 @@ class Pacer:
         elapsed_ns = min(_RATE_WINDOW_NS, max(now_ns - self._first_ns, NS_PER_S))
         return len(self._sends) * NS_PER_S / elapsed_ns
 
-    def period_ms(self, limb: int) -> float:
-        """Return the time expected between frames of a limb [ms]."""
-        return self._interval_ns[limb] / NS_PER_MS
+    def period_ms(self, *limbs: int) -> float:
+        """Return the greatest time expected between frames of one of these [ms]."""
+        if self._in_step:
+            return self._interval_ns[0] / NS_PER_MS
+        return max(self._interval_ns[limb] for limb in limbs) / NS_PER_MS
 
     def choose(
         self, now_ns: int, change: Sequence[float], settled: Sequence[bool] = ()
@@ -235,7 +236,7 @@ class Pacer:
             if sent_ns is None:
                 return limb
             age_ns = now_ns - sent_ns
-            if age_ns + self._early_ns < self._cap_ns:
+            if age_ns < self._rest_ns:
                 continue
             score = (
                 not (settled and settled[limb]),
@@ -245,7 +246,7 @@ class Pacer:
                 best, best_score = limb, score
         return best
 
-    def sent(self, now_ns: int, limbs: Iterable[int], size_bytes: int) -> None:
+    def sent(self, now_ns: int, limbs: Sequence[int], size_bytes: int) -> None:
         """Report a frame that went.
 
         Args:
@@ -253,7 +254,7 @@ class Pacer:
             limbs: whose; none for a mode frame, which counts against the budget only.
             size_bytes: its length without the link's overhead.
         """
-        rate = self.budget.bytes_per_s()
+        rate = self._bytes_per_s
         if rate is not None:
             size = size_bytes + self.budget.overhead_bytes
             cost_ns = size * NS_PER_S / (rate * self._backoff)
@@ -262,12 +263,29 @@ class Pacer:
         if self._first_ns is None:
             self._first_ns = now_ns
         self._in_flight.append(now_ns)
-        for limb in limbs:
+        if limbs:
+            self._told(now_ns, limbs)
+
+    def _told(self, now_ns: int, limbs: Sequence[int]) -> None:
+        """Note when limbs were told, and what time is now expected to the next."""
+        count = len(self._limb_sent_ns)
+        together = self._in_step and len(limbs) == count
+        for limb in limbs[:1] if together else limbs:
             last_ns = self._limb_sent_ns[limb]
             if last_ns is not None:
-                gap_ns = max(now_ns - last_ns, round(NS_PER_S / self._limb_hz))
+                gap_ns = max(now_ns - last_ns, self._gap_ns)
                 self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
             self._limb_sent_ns[limb] = now_ns
+        if together:  # what holds for one holds for all
+            self._limb_sent_ns = [now_ns] * count
+            self._interval_ns = [self._interval_ns[limbs[0]]] * count
+            self._oldest_ns = now_ns
+            return
+        told_ns = [sent_ns for sent_ns in self._limb_sent_ns if sent_ns is not None]
+        self._oldest_ns = min(told_ns) if len(told_ns) == count else None
+        self._in_step = len(limbs) == count and min(self._interval_ns) == max(
+            self._interval_ns
+        )
 
     def echo(self, now_ns: int, rtt_ns: int, hold_ns: int = 0) -> None:
         """Report an answer.

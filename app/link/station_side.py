@@ -373,15 +373,14 @@ class StationSide:
         epoch: int,
         beside: Beside,
     ) -> bytes:
-        periods = [
-            self.pacer.period_ms(limb) * self.codec.parts(limb) for limb in limbs
-        ]
+        # several limbs are told in a packed frame alone, each of them as a whole
+        period_ms = self.pacer.period_ms(*limbs) * self.codec.parts(limbs[0])
         if self.codec.profile is Profile.COMPACT:
             beside = _NOTHING
         if beside.goal:  # goes in a frame of its own
             beside = beside._replace(goal=b"")
         packet = self._write(
-            now_ns, state, limbs, StationMode.ARMED, epoch, max(periods), beside
+            now_ns, state, limbs, StationMode.ARMED, epoch, period_ms, beside
         )
         self._composer.sent(now_ns, self._sequence, limbs, state.coordinates_commanded)
         return packet
