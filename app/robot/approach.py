@@ -113,6 +113,7 @@ class Approach:
         """What `advance_paths` works on."""
         self._paths = Bound(self.paths)
         self._chosen = np.zeros(segments, dtype=np.int64)
+        self._chosen_segments: Sequence[int] = ()
         self._unshifted = np.zeros((segments, 3))
         self._advance = bind(advance_paths, self._paths, 0, 0.0)
         self._begin = bind(
@@ -149,9 +150,11 @@ class Approach:
         Returns:
             1 where something had to be brought into the envelope, else 0.
         """
-        self._chosen[:] = 0
-        for segment in segments:
-            self._chosen[segment] = 1
+        if segments != self._chosen_segments:  # mostly those of the frame before
+            self._chosen_segments = segments
+            self._chosen[:] = 0
+            for segment in segments:
+                self._chosen[segment] = 1
         return self._begin(
             self._paths,
             now_ns,

@@ -14,6 +14,7 @@ takes its time as an argument, so it runs the same on a clock and in a study.
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -349,24 +350,21 @@ class Bridge:
         if ahead and frame.mode == StationMode.ESTOP:
             frame = frame._replace(generated_ns=now_ns)
         mode_only = frame.mode != StationMode.ARMED or not len(frame.coordinates)
-        segments: list[int] = [] if mode_only else self.followed.told(frame)
-        if not (mode_only or segments):
-            return self._reject(Rejection.NOT_FINITE)
-        streams = segments or [(_GOAL_STREAM if frame.goal else -1) - peer]
-        judged = {
-            stream: self._freshness.judge(
-                now_ns, stream, frame.generated_ns, frame.sequence
-            )
-            for stream in streams
-        }
-        fresh = [stream for stream in streams if judged[stream] is None]
-        rejection = None if fresh else judged[streams[0]]
-        if rejection == Rejection.FUTURE or (rejection and not mode_only):
+        if mode_only:
+            streams: Sequence[int] = ((_GOAL_STREAM if frame.goal else -1) - peer,)
+        else:
+            streams = self.followed.told(frame)
+            if not streams:
+                return self._reject(Rejection.NOT_FINITE)
+        stamp = (frame.generated_ns, frame.sequence)
+        fresh, rejection = self._freshness.judge(now_ns, streams, stamp)
+        if rejection is Rejection.FUTURE or (rejection and not mode_only):
             return self._reject(rejection)
         if not self._may(now_ns, peer, frame):
             return self._reject(Rejection.REFUSED)
         if fresh:
-            self._hear(now_ns, buffer, frame, fresh, peer)
+            self._freshness.accept(fresh, stamp)
+            self._hear(now_ns, buffer, frame, peer)
         if mode_only:
             # a stop is taken even when late; SafetyMachine knows what it may still end
             obeyed = self._obey_mode(now_ns, frame, peer, fresh=bool(fresh))
@@ -399,20 +397,13 @@ class Bridge:
         )
 
     def _hear(
-        self,
-        now_ns: int,
-        buffer: bytes,
-        frame: SetpointFrame,
-        fresh: list[int],
-        peer: int,
+        self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int
     ) -> None:
         """Count a fresh frame and remember it as the newest."""
         self.received += 1
         newest = self.newest
         if newest is None or frame.sequence > newest.sequence or peer != newest.peer:
             self.newest = Heard(frame.sequence, now_ns, frame.generated_ns, peer)
-        for stream in fresh:
-            self._freshness.accept(stream, frame.generated_ns, frame.sequence)
         self._reporter.follow(profile_of(buffer), frame.uplink_bps)
 
     def _obey_mode(
@@ -432,11 +423,11 @@ class Bridge:
         return verdict == Verdict.OBEYED
 
     def _aim_at(
-        self, now_ns: int, frame: SetpointFrame, segments: list[int], peer: int
+        self, now_ns: int, frame: SetpointFrame, segments: Sequence[int], peer: int
     ) -> bool:
         """Command the segments of a setpoint that are fresh."""
         before = (self.safety.state, self.safety.epoch)
-        if self._command(now_ns, frame, fresh=True) != Verdict.OBEYED:
+        if self._command(now_ns, frame, fresh=True) is not Verdict.OBEYED:
             return False
         self._engage(now_ns, frame, before, peer)
         self.followed.grip(now_ns, frame, self._freshness)
@@ -471,10 +462,9 @@ class Bridge:
             fresh=fresh,
             pose_known=self._pose_known,
         )
-        if verdict == Verdict.OUTDATED:
-            self._reject(Rejection.REPLAYED)
-        elif verdict not in {Verdict.OBEYED, Verdict.NOTED}:
-            self._reject(Rejection.REFUSED)
+        if verdict > Verdict.NOTED:  # all these are refusals
+            outdated = verdict is Verdict.OUTDATED
+            self._reject(Rejection.REPLAYED if outdated else Rejection.REFUSED)
         return verdict
 
     def _span_ns(self, period_ms: float) -> int:

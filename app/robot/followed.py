@@ -41,6 +41,8 @@ _NEAR = np.array([0.05, 0.05, 0.004])
 
 _CARRY_NS = 2 * NS_PER_S
 
+_BILATERAL = frozenset(one for one in Strategy if one.bilateral)
+
 _ENDINGS = {
     RobotState.ESTOP: GoalReason.STOPPED,
     RobotState.IDLE: GoalReason.DISARMED,
@@ -102,6 +104,7 @@ class Followed:
         """A new arming: nothing of an earlier one is followed."""
         self.goals.forget()
         self.half.release()
+        self._near.clear()
         self._carried_ns = -_CARRY_NS
 
     def stand_still(self, state: RobotState, *, disarmed: bool, failed: bool) -> None:
@@ -155,13 +158,16 @@ class Followed:
             self._aim(now_ns, limb, rows)
 
     def _aim(self, now_ns: int, limb: int, rows: FloatArray) -> None:
-        own = self._segments(limb)
+        own = self._ranges[limb]
         self._approach.set_out(now_ns, own, 0, own.start, rows, None)
 
-    def told(self, frame: SetpointFrame) -> list[int]:
+    def told(self, frame: SetpointFrame) -> Sequence[int]:
         """Segments of the robot that a setpoint tells; none where one is not finite."""
+        first, rows = self._first(frame), frame.coordinates.tolist()
+        if math.isfinite(sum(map(sum, rows))):  # the usual case: all are told
+            return range(first, first + len(rows))
         told: list[int] = []
-        for segment, row in enumerate(frame.coordinates.tolist(), self._first(frame)):
+        for segment, row in enumerate(rows, first):
             if all(map(math.isfinite, row)):
                 told.append(segment)
             elif not all(map(math.isnan, row)):
@@ -189,25 +195,24 @@ class Followed:
         start, coordinates = self._first(frame), frame.coordinates
         signal = self._signal(frame, segments)
         heard = False
-        if signal is not None and Strategy(signal.strategy).bilateral:
+        if signal is not None and signal.strategy in _BILATERAL:
             heard = not self.goals.holds(signal.limb)
             if heard:
                 applied = self._approach.applied
                 self.half.hear(now_ns, frame.generated_ns, signal, applied)
-        elif self.half.limb >= 0 and self._segments(self.half.limb)[0] in segments:
+        elif self.half.limb >= 0 and self._ranges[self.half.limb][0] in segments:
             self.half.release()
         if signal is not None and not heard:
             self.pressing.tell(now_ns, signal)
-        self._give_back(now_ns, segments, coordinates, start)
-        carry = max(0.0, 1.0 - (now_ns - self._carried_ns) / _CARRY_NS)
-        obeyed = [segment for segment in segments if not self._is_taken(segment)]
+        if self.goals.limb >= 0:
+            self._give_back(now_ns, segments, coordinates, start)
+        carry = 1.0 - (now_ns - self._carried_ns) / _CARRY_NS
+        shift = carry * self._carried if carry > 0.0 else None
+        obeyed = segments
+        if not self.waits:
+            obeyed = [segment for segment in segments if not self._is_taken(segment)]
         self.clamped += self._approach.set_out(
-            now_ns,
-            obeyed,
-            span_ns,
-            start,
-            coordinates,
-            carry * self._carried if carry else None,
+            now_ns, obeyed, span_ns, start, coordinates, shift
         )
         return heard or bool(obeyed)
 
@@ -224,10 +229,10 @@ class Followed:
         from the one to the other within `_CARRY_NS`.
         """
         limb = self.goals.limb
-        if limb < 0 or not self.goals.awaits(limb):
+        if not self.goals.awaits(limb):
             self._near.clear()
             return
-        own = self._segments(limb)
+        own = self._ranges[limb]
         for segment in segments:
             if segment in own:
                 self._told[segment] = coordinates[segment - start]
@@ -253,10 +258,11 @@ class Followed:
         grip = frame.grip
         if grip is None or self.goals.holds(grip.limb):
             return
-        stream = _GRIP_STREAM - grip.limb
-        made_ns, number = frame.generated_ns, frame.sequence
-        if freshness.judge(now_ns, stream, made_ns, number) is None:
-            freshness.accept(stream, made_ns, number)
+        streams = (_GRIP_STREAM - grip.limb,)
+        stamp = (frame.generated_ns, frame.sequence)
+        _, rejection = freshness.judge(now_ns, streams, stamp)
+        if rejection is None:
+            freshness.accept(streams, stamp)
             self.closure[grip.limb] = min(max(grip.closure, 0.0), 1.0)
 
     def _signal(
@@ -266,10 +272,7 @@ class Followed:
         signal = frame.signal
         if signal is None or signal.strategy >= len(Strategy):
             return None
-        return signal if set(self._segments(signal.limb)) <= set(segments) else None
-
-    def _segments(self, limb: int) -> range:
-        return self._ranges[limb]
+        return signal if set(segments).issuperset(self._ranges[signal.limb]) else None
 
     def _is_taken(self, segment: int) -> bool:
         """Tell whether a segment's limb follows something else than setpoints."""

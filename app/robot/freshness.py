@@ -14,14 +14,21 @@ replayed after exactly 8.2 s passes for young. The arming it belongs to must the
 be the one that is followed, and the envelope and rates still hold.
 """
 
+import math
+from collections.abc import Sequence
 from enum import Enum
 
 from app.clock import NS_PER_MS
 
-__all__ = ["FUTURE_TOLERANCE_NS", "Freshness", "Rejection"]
+__all__ = ["FUTURE_TOLERANCE_NS", "Freshness", "Rejection", "Stamp"]
+
+Stamp = tuple[float, int]
+"""When a setpoint was made, on the robot's clock [ns], and its number, unwrapped."""
 
 FUTURE_TOLERANCE_NS = 50 * NS_PER_MS
 """A stamp may lead by its quantisation; more is a wrong clock or a forgery."""
+
+_NEVER: Stamp = (-math.inf, 0)
 
 
 class Rejection(Enum):
@@ -45,31 +52,39 @@ class Freshness:
             age_limit_ms: a setpoint older than this is stale [ms].
         """
         self._age_limit_ns = round(age_limit_ms * NS_PER_MS)
-        self._newest: dict[int, tuple[int, int]] = {}
+        self._newest: dict[int, Stamp] = {}
+        self._newest_of_all: Stamp = _NEVER
 
     def judge(
-        self, now_ns: int, stream: int, generated_ns: int, sequence: int
-    ) -> Rejection | None:
+        self, now_ns: int, streams: Sequence[int], stamp: Stamp
+    ) -> tuple[Sequence[int], Rejection | None]:
         """Judge a setpoint; it is not remembered until `accept`.
 
         Args:
             now_ns: robot time [ns].
-            stream: its segment, or -1 - connection of a mode frame.
-            generated_ns: when it was made, on the robot's clock [ns].
-            sequence: its number, unwrapped.
+            streams: its segments, or -1 - connection of a mode frame; not empty.
+            stamp: when it was made, and its number.
 
         Returns:
-            None where it may be believed, else why not.
+            The streams for which it may be believed, and None; where there is none,
+            why not for the first of them.
         """
+        generated_ns = stamp[0]
         if generated_ns > now_ns + FUTURE_TOLERANCE_NS:
-            return Rejection.FUTURE
-        newest = self._newest.get(stream)
-        if newest is not None and (generated_ns, sequence) <= newest:
-            return Rejection.REPLAYED
+            return (), Rejection.FUTURE
+        newer = streams
+        if stamp <= self._newest_of_all:
+            newest = self._newest
+            newer = [one for one in streams if stamp > newest.get(one, _NEVER)]
+            if not newer:
+                return (), Rejection.REPLAYED
         if now_ns - generated_ns > self._age_limit_ns:
-            return Rejection.STALE
-        return None
+            replayed = streams[0] not in newer
+            return (), Rejection.REPLAYED if replayed else Rejection.STALE
+        return newer, None
 
-    def accept(self, stream: int, generated_ns: int, sequence: int) -> None:
-        """Make a believed setpoint the newest of its stream."""
-        self._newest[stream] = (generated_ns, sequence)
+    def accept(self, streams: Sequence[int], stamp: Stamp) -> None:
+        """Make a believed setpoint the newest of its streams."""
+        self._newest.update(dict.fromkeys(streams, stamp))
+        if stamp > self._newest_of_all:
+            self._newest_of_all = stamp

@@ -20,6 +20,7 @@ goes back to none at 50 mm/s. How a shift becomes a posture, and that it goes no
 than the limb reaches: `app.robot.push`.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -227,19 +228,20 @@ class Pressing:
             told: a signal of a setpoint that is obeyed.
         """
         data = self.data
-        under_way = bool(data.push.under_way[0])
-        other = told.limb != data.limb[0]
-        if other and (under_way or abs(self.push_m) > _SETTLED_M):
-            return  # first the other limb goes back
-        if other:
+        wanted = data.wanted
+        if told.limb != data.limb[0]:
+            if data.push.under_way[0] or abs(self.push_m) > _SETTLED_M:
+                return  # first the other limb goes back
             data.learned[_SHARE] = 0.0
-        data.limb[0], data.told_ns[0] = told.limb, now_ns
-        data.wanted[:] = told.force
-        size = float(np.linalg.norm(data.wanted))
+            data.limb[0] = told.limb
+        data.told_ns[0] = now_ns
+        wanted[:] = told.force
+        size = math.sqrt(wanted.dot(wanted))
         if size > _GREATEST_N:
-            data.wanted[:] *= _GREATEST_N / size
+            wanted *= _GREATEST_N / size
+            size = math.sqrt(wanted.dot(wanted))
         if size >= _TOLD_N:
-            data.along[:] = data.wanted / np.linalg.norm(data.wanted)
+            np.divide(wanted, size, out=data.along)
 
     def forget(self) -> None:
         """The limb is limp: nothing of a push is left."""

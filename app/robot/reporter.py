@@ -9,7 +9,8 @@ of them. Until a station shows that it knows the session, every second frame is 
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,8 +49,7 @@ _FELT_N = 0.1  # a force below it is not told
 _MEDIATED = 4  # number of the model-mediated strategy
 
 
-@dataclass(frozen=True)
-class Heard:
+class Heard(NamedTuple):
     """The newest setpoint frame that was accepted.
 
     Attributes:
