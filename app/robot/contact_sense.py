@@ -188,7 +188,7 @@ class ContactSense:
             [limb.tip_force_sensor for limb in robot.limbs], dtype=bool
         )
         self._read = bool(self.has_sensor.any())
-        self._dead_zone = dead_zone_n
+        self._dead_zone = max(dead_zone_n, 1e-12)
         self._period_s = period_s
         self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s)
         self._anew = 1
@@ -205,8 +205,8 @@ class ContactSense:
         """(L,) 1 where it is known."""
         self._generator = np.random.default_rng(seed)
         self._noise = noise
-        self._draws = np.zeros((_NOISE_ROWS, limbs, 3))
-        self._drawn = 0
+        self._limbs = limbs
+        self._draws: list[FloatArray] = []
         self._unread = np.full((limbs, 3), math.nan)
         parts = _SenseData(
             model=model,
@@ -262,15 +262,14 @@ class ContactSense:
         """
         read, draws = self._unread, self._unread
         if tip_force is not None and self._read:
-            read, draws = tip_force, self._sensor_noise()
-        share = self._share
-        zone = max(self._dead_zone, 1e-12)
+            read = tip_force
+            draws = self._draws.pop() if self._draws else self._draw()
         self._feel(
             self._parts,
             self._anew,
-            share,
+            self._share,
             self._period_s,
-            zone,
+            self._dead_zone,
             coordinates,
             tension,
             read,
@@ -279,14 +278,10 @@ class ContactSense:
         self._anew = 0
         return self.force
 
-    def _sensor_noise(self) -> FloatArray:
-        row = self._drawn % _NOISE_ROWS
-        if row == 0:
-            self._draws[...] = (
-                self._noise
-                * _SENSOR_NOISE_N
-                * self._generator.standard_normal(self._draws.shape)
-            )
-        self._drawn += 1
-        draws: FloatArray = self._draws[row]
-        return draws
+    def _draw(self) -> FloatArray:
+        """Draw the sensors' noise for many measurements; return the first (L, 3)."""
+        shape = (_NOISE_ROWS, self._limbs, 3)
+        scale = self._noise * _SENSOR_NOISE_N
+        drawn = scale * self._generator.standard_normal(shape)
+        self._draws = list(drawn[::-1])
+        return self._draws.pop()

@@ -29,9 +29,9 @@ from app.link.pacing import PaceBudget, Pacer
 from app.link.planner import telemetry_grade
 from app.link.signal_section import SignalField
 from app.messages import RobotState
-from app.robot.envelope import motion_since
 from app.robot.object_sight import ObjectSight
-from models.bound import bind, bound
+from app.robot.telling import allocate_telling, look_at
+from models.bound import Bound, bind
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
@@ -83,9 +83,9 @@ class Reporter:
         self._budget = budget
         self._uplink_bps = 0.0
         self._pacer = Pacer(limbs, budget)
-        self._told = np.zeros_like(model.rest_coordinates)
-        self._change = np.zeros(limbs)
-        self._last_finite = np.zeros_like(model.rest_coordinates)
+        telling = allocate_telling(model)
+        self._last_finite, self._told = telling.finite, telling.told
+        self._change = telling.change
         self._told_state: RobotState | None = None
         self._next_limb = 0
         self._sequence = 0
@@ -98,10 +98,9 @@ class Reporter:
         self._felt_limb = -1
         self.unchanged = False
         """Profile, rate and greeting are as they were when `waits` was asked last."""
-        self._bound = bound(model)
-        self._motion = bind(
-            motion_since, self._bound, self._last_finite, self._told, self._change
-        )
+        self._unfelt = np.zeros((limbs, 3))
+        self._telling = Bound(telling)
+        self._look = bind(look_at, self._telling, telling.told, self._unfelt, _FELT_N)
 
     def greet(self) -> None:
         """A frame came from someone who may not know the session: tell it again."""
@@ -204,14 +203,10 @@ class Reporter:
             return [self._hello(now_ns)]
         if not changed and not self._pacer.due(now_ns):
             return []
-        if math.isfinite(measured.sum()):
-            self._last_finite[:] = measured
-        else:
-            finite = np.isfinite(measured).all(axis=1, keepdims=True)
-            np.copyto(self._last_finite, measured, where=finite)
+        force = self._unfelt if felt is None else felt
+        touching = self._look(self._telling, measured, force, _FELT_N)
         compact = self._codec.profile is Profile.COMPACT
         self._pacer.streams = self._change.size if compact else 1
-        self._motion(self._bound, self._last_finite, self._told, self._change)
         limb = self._next_limb
         if not changed:
             limb = self._pacer.choose(now_ns, self._change.tolist())
@@ -236,7 +231,7 @@ class Reporter:
             echo_generated_ns=-1 if heard is None else heard.generated_ns,
             faults=faults,
             contact=contact,
-            signal=signal or self._felt(felt),
+            signal=signal or self._felt(touching, force),
             status=self._due_status(status, state_changed=changed),
             seen=None if compact or sight is None else self._seen(now_ns, sight),
             held=held,
@@ -245,25 +240,28 @@ class Reporter:
         self._pacer.sent(now_ns, limbs, len(packet))
         if compact and frame.status >= 0:
             return [packet]  # told in the place of coordinates
-        for told in limbs:
-            rows = self._codec.schema.rows(told)
-            self._told[rows] = self._last_finite[rows]
+        if len(limbs) == self._change.size:
+            self._told[:] = self._last_finite
+        else:
+            for told in limbs:
+                rows = self._codec.schema.rows(told)
+                self._told[rows] = self._last_finite[rows]
         self._told_state = state
         self._next_limb = (limb + 1) % self._change.size
         return [packet]
 
-    def _felt(self, felt: FloatArray | None) -> SignalTold | None:
-        """The greatest force of a tip, and once more when it has gone."""
-        greatest, limb, force = _FELT_N, -1, (0.0, 0.0, 0.0)
-        if felt is not None and math.isfinite(felt.sum()):
-            for number, (x, y, z) in enumerate(felt.tolist()):
-                size = max(abs(x), abs(y), abs(z))
-                if size > greatest:
-                    greatest, limb, force = size, number, (x, y, z)
+    def _felt(self, limb: int, felt: FloatArray) -> SignalTold | None:
+        """The greatest force of a tip, and once more when it has gone.
+
+        Args:
+            limb: that feels it; -1 = none.
+            felt: (L, 3) [N].
+        """
         told, self._felt_limb = self._felt_limb if limb < 0 else limb, limb
         if told < 0:
             return None
-        return SignalTold(told, _MEDIATED, 0, SignalField.FORCE, force=force)
+        x, y, z = felt[limb].tolist() if limb >= 0 else (0.0, 0.0, 0.0)
+        return SignalTold(told, _MEDIATED, 0, SignalField.FORCE, force=(x, y, z))
 
     def _seen(self, now_ns: int, sight: ObjectSight) -> ObjectTold | None:
         return sight.next(now_ns, self._pacer.budget.bytes_per_s())
