@@ -26,6 +26,7 @@ from app.control.blocks import LoopStatistics, SessionBlocks
 from app.control.coupling_data import CouplingData, allocate_coupling_data
 from app.control.local_data import LocalData, allocate_local_data
 from app.control.mailbox import fence, mailbox_read, mailbox_write, ring_push
+from app.control.news import note_news, told_words
 from app.control.tick import tick
 from app.control.tick_data import TickData, allocate_tick_data
 from app.errors import ModelError
@@ -122,27 +123,33 @@ class _LoopData(NamedTuple):
     statistics_words: IntArray
     local_statistics: IntArray
     last_start: IntArray
+    told: IntArray
 
 
 @kernel
-def run_loop(loop: _LoopData, control_out: IntArray, once: int) -> None:
-    """Run until control_out[0] is set; or one period, where `once` is 1.
+def run_loop(loop: _LoopData, control_out: IntArray, periods: int) -> int:
+    """Run until control_out[0] is set; or some periods, at times that are given.
 
     Args:
         loop: bound; samples, wish and health view the memory that is read.
-        control_out: (3,) stop, newest grid point [ns] and, for `once`, the time [ns].
-        once: 1 for one period.
+        control_out: (4,) stop, newest grid point [ns] and, for `periods`, the time of
+            the first [ns]; the last is set to 1 where these end with news.
+        periods: how many at most; fewer where there is news. 0: until told to stop.
+
+    Returns:
+        How many were run.
     """
     due = control_out[1]
     if due == 0:
         due = _now_ns(loop.timespec)
+    done = 0
     while control_out[0] == 0:
         due += PERIOD_NS
-        if once == 0:
+        if periods == 0:
             _sleep_until(due, loop.timespec)
             start = _now_ns(loop.timespec)
         else:
-            start = control_out[2]
+            start = control_out[2] + done * PERIOD_NS
         fence()  # others write control_out[0]: it must be read anew each time
         skipped = (start - due) // PERIOD_NS
         for source in range(len(loop.samples)):
@@ -185,14 +192,18 @@ def run_loop(loop: _LoopData, control_out: IntArray, once: int) -> None:
         if skipped > 0:
             loop.statistics.overruns[0] += skipped
             due += skipped * PERIOD_NS
-        if once == 0:
+        if periods == 0:
             loop.statistics.last_cost_ns[0] = _now_ns(loop.timespec) - start
             _count(loop.statistics.last_cost_ns[0], loop.statistics.cost)
         if loop.statistics.ticks[0] % 20 == 0:
             mailbox_write(loop.statistics_words, loop.local_statistics)
         control_out[1] = due
-        if once == 1:
-            return
+        done += 1
+        if periods > 0:
+            control_out[3] = note_news(loop.state, loop.told)
+            if control_out[3] == 1 or done == periods:
+                break
+    return done
 
 
 def _has_nanosleep() -> bool:
@@ -225,7 +236,7 @@ class ControlLoop:
         """
         self._blocks = blocks
         self._thread: threading.Thread | None = None
-        self._control = np.zeros(3, dtype=np.int64)
+        self._control = np.zeros(4, dtype=np.int64)
         teleop = teleop or TeleopParameters()
         data, robot, inverse, work = allocate_tick_data(model)
         coupling = allocate_coupling_data(model.tip_speed_limit.size, teleop)
@@ -275,6 +286,7 @@ class ControlLoop:
                 statistics_words=blocks.statistics.shared,
                 local_statistics=blocks.statistics.local_words,
                 last_start=np.zeros(1, dtype=np.int64),
+                told=np.full(told_words(model), -1, dtype=np.int64),
             )
         )
         self._run = bind(run_loop, self._bound, self._control, 1)
@@ -327,6 +339,20 @@ class ControlLoop:
         control = self._control
         control[1], control[2] = due_ns - PERIOD_NS, now_ns
         self._run(self._bound, control, 1)
+
+    def run_on(self, now_ns: int, periods: int) -> tuple[int, bool]:
+        """Run some periods in virtual time, up to the first with news.
+
+        Args:
+            now_ns: time of the first [ns].
+            periods: how many at most, at least 1.
+
+        Returns:
+            How many were run; whether the last has news (`app.control.news`).
+        """
+        control = self._control
+        control[1], control[2] = now_ns - PERIOD_NS, now_ns
+        return self._run(self._bound, control, periods), bool(control.item(3))
 
     def _kernel_thread(self) -> None:
         scheduler = _NORMAL

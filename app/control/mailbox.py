@@ -231,6 +231,24 @@ class Ring:
         """Append one row of (row_words,) int64 (writer only)."""
         ring_push(self.shared, row, self.rows)
 
+    @property
+    def head(self) -> int:
+        """Number of rows appended so far."""
+        return int(self.shared.item(0))
+
+    def own(self, first: int) -> list[IntArray]:
+        """View the rows from number `first` on, oldest first (writer's thread only).
+
+        Returns:
+            Views (n, row_words), one before the ring's end and one from its start;
+            good until as many rows as the ring has were appended.
+        """
+        head = self.head
+        start, stop = first % self.rows, head % self.rows
+        if start < stop or first == head:
+            return [self._table[start:stop]]
+        return [self._table[start:], self._table[:stop]]
+
     def read(self) -> tuple[IntArray, int]:
         """Return the rows that came since the last call, and how many were lost.
 

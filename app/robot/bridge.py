@@ -188,19 +188,22 @@ class Bridge:
         self._last_step_ns = now_ns
         return min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
 
-    def is_quiet(self, now_ns: int) -> bool:
-        """Whether nothing is to be decided or told now, unless a measurement fails."""
-        return now_ns < self._onward_until_ns and now_ns < self._silent_until_ns
+    @property
+    def quiet_until_ns(self) -> int:
+        """Until when there is nothing to decide or tell [ns]; 0 = unknown.
 
-    def go_on(self, now_ns: int) -> tuple[float, int]:
-        """Begin a step of `onward` in the place of `step`, where all `is_quiet`.
+        Unless a frame comes or a measurement fails.
+        """
+        return min(self._onward_until_ns, self._silent_until_ns)
+
+    def go_on(self, now_ns: int) -> int:
+        """Let time pass in the place of `step`, before `quiet_until_ns`.
 
         Returns:
-            The time since the last step [s], and for how long what a push was told
-            counts [ns].
+            The time since the last step [ns].
         """
         self.decided = False
-        return self._elapse(now_ns) / NS_PER_S, self.safety.hold_after_ns
+        return self._elapse(now_ns)
 
     def _decided_until_ns(self) -> int:
         """Until when only a frame or a fault changes what is done [ns]; 0 = unknown."""

@@ -145,9 +145,36 @@ class RobotCore:
         Returns:
             Telemetry packets to send now.
         """
+        return [] if self._go_on(now_ns, 1) else self._decide(now_ns)
+
+    def run_on(self, now_ns: int, steps: int) -> list[tuple[int, bytes]]:
+        """Advance by some milliseconds in which no packet comes.
+
+        Args:
+            now_ns: robot time of the first [ns].
+            steps: how many.
+
+        Returns:
+            Telemetry packets, and when each is to be sent [ns].
+        """
+        sent: list[tuple[int, bytes]] = []
+        end_ns = now_ns + steps * STEP_NS
+        while now_ns < end_ns:
+            done = self._go_on(now_ns, (end_ns - now_ns) // STEP_NS)
+            if not done:
+                sent += [(now_ns, packet) for packet in self._decide(now_ns)]
+                done = 1
+            now_ns += done * STEP_NS
+        return sent
+
+    @property
+    def quiet_until_ns(self) -> int:
+        """Until when a step sends nothing, unless a packet comes [ns]; 0 = unknown."""
+        return 0 if self._contact is None else self.bridge.quiet_until_ns
+
+    def _decide(self, now_ns: int) -> list[bytes]:
+        """Do a whole millisecond; as `step`."""
         body, bridge = self.body, self.bridge
-        if bridge.is_quiet(now_ns) and self._go_on(now_ns):
-            return []
         measured, tension = body.measure()
         contact = self._feel(now_ns, measured, tension)
         self.applied = bridge.step(
@@ -177,27 +204,40 @@ class RobotCore:
             held=self._held(),
         )
 
-    def _go_on(self, now_ns: int) -> bool:
-        """Do a millisecond in which nothing is to be decided or told.
+    def _go_on(self, now_ns: int, steps: int) -> int:
+        """Do milliseconds in which nothing is to be decided or told.
 
         Returns:
-            Whether it is done; not so of a rig, of a limb that stands still frozen,
-            and where a measurement is not finite.
+            How many are done; none of a rig, of a limb that stands still frozen, and
+            where a measurement is not finite.
         """
-        contact, quiet = self._contact, self._quiet
+        contact, quiet, bridge = self._contact, self._quiet, self.bridge
         if quiet is None or contact is None or self._frozen:
-            return False
+            return 0
+        quiet_ns = bridge.quiet_until_ns - now_ns
+        if quiet_ns <= 0:
+            return 0
         self._until_sense -= 1
         if self._until_sense <= 0:
             contact = self._sense_contact(now_ns, *quiet.measure())
-        period, patience_ns = self.bridge.go_on(now_ns)
-        applied = quiet.step(now_ns, period, patience_ns, contact)
-        if applied is None:
-            return False
-        self.applied = applied
+        elapsed_ns = bridge.go_on(now_ns)
+        if steps > 1:
+            left = self._until_sense if elapsed_ns == STEP_NS else 1
+            steps = min(steps, left, -(-quiet_ns // STEP_NS))
+        period, patience_ns = elapsed_ns / NS_PER_S, bridge.safety.hold_after_ns
+        done = quiet.run(now_ns, steps, period, patience_ns, contact)
+        if not done:
+            return 0
+        if done > 1:
+            last_ns = now_ns + (done - 1) * STEP_NS
+            bridge.go_on(last_ns)
+            self._until_sense -= done - 1
+        else:
+            last_ns = now_ns
+        self.applied = quiet.applied
         if self._plant is not None and self._plant.frozen:
-            self._note_frozen(now_ns, self._plant.frozen)
-        return True
+            self._note_frozen(last_ns, self._plant.frozen)
+        return done
 
     def _tell_grippers(self) -> None:
         if self._around is not None:

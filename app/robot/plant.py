@@ -303,22 +303,26 @@ class Plant:
         self._take(self.time_ns + _STEP_NS, actuation)
         return self._frozen
 
-    def hold_target(self, time_ns: int) -> None:
+    def hold_target(self, time_ns: int) -> bool:
         """Advance by `PLANT_PERIOD` with stiff winches and `target` as it is.
 
         Args:
             time_ns: robot time at the end [ns].
-        """
-        self._take(time_ns, _STIFF)
 
-    def _take(self, time_ns: int, actuation: int) -> None:
-        """Advance, and note what happened."""
+        Returns:
+            Whether something happened: a limb froze, or things around were moved.
+        """
+        return self._take(time_ns, _STIFF)
+
+    def _take(self, time_ns: int, actuation: int) -> bool:
+        """Advance, and note what happened, if anything."""
         self.time_ns = time_ns
-        told = self._step(*self._parts, actuation)
+        told = frozen = self._step(*self._parts, actuation)
         if told >= HAPPENED and self.surroundings is not None:
-            told -= HAPPENED
+            frozen -= HAPPENED
             self.surroundings.note(time_ns)
-        self._frozen = told
+        self._frozen = frozen
+        return told > 0
 
     @property
     def servo_length(self) -> FloatArray:

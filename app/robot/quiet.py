@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.robot.body import Applied
+from app.clock import NS_PER_S
 from app.robot.onward import Onward, OnwardData, move_on
 from app.robot.plant import Plant
-from app.robot.plant_step import SensorParts, read_sensors
+from app.robot.plant_step import PLANT_PERIOD, SensorParts, read_sensors
 from models.bound import Bound, bind
 from models.numerics import FloatArray, kernel
 
 __all__ = ["Quiet"]
+
+_STEP_NS = round(PLANT_PERIOD * NS_PER_S)
 
 
 class _QuietData(NamedTuple):
@@ -76,6 +78,7 @@ class Quiet:
             plant: the simulated robot.
         """
         self._plant, self._applied = plant, onward.applied
+        self.applied = self._applied[0]
         self._pose, self._tension = np.zeros_like(plant.target), plant.tension.copy()
         self._measured = False
         self._data = Bound(
@@ -101,19 +104,36 @@ class Quiet:
         self._measured = True
         return self._pose, self._tension
 
-    def step(
-        self, now_ns: int, period: float, patience_ns: int, contact: FloatArray
-    ) -> Applied | None:
-        """Go on for a millisecond; arguments as of `quiet_move`.
+    def run(
+        self,
+        now_ns: int,
+        steps: int,
+        period: float,
+        patience_ns: int,
+        contact: FloatArray,
+    ) -> int:
+        """Go on for some milliseconds; arguments as of `quiet_move`, and these.
+
+        Args:
+            now_ns: robot time of the first [ns].
+            steps: how many at most; fewer where something happens.
+            period: since the step before, and between them [s].
+            patience_ns: as of `quiet_move` [ns].
+            contact: as of `quiet_move`.
 
         Returns:
-            What is applied; None where the measurement is not finite, and nothing
-            moved.
+            How many were done: none where the measurement is not finite. `applied`
+            is what is applied since the last.
         """
-        row = -1 if self._measured else self._plant.next_row()
-        self._measured = False
-        pushes = self._move(self._data, row, now_ns, period, patience_ns, contact)
-        if pushes < 0:
-            return None
-        self._plant.hold_target(now_ns)
-        return self._applied[pushes]
+        plant = self._plant
+        for done in range(1, steps + 1):
+            row = -1 if self._measured else plant.next_row()
+            self._measured = False
+            pushes = self._move(self._data, row, now_ns, period, patience_ns, contact)
+            if pushes < 0:
+                return done - 1
+            self.applied = self._applied[pushes]
+            if plant.hold_target(now_ns):
+                return done
+            now_ns += _STEP_NS
+        return steps

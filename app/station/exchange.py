@@ -77,6 +77,14 @@ class Exchange:
 
     # -- out -----------------------------------------------------------------------
 
+    @property
+    def idle_until_ns(self) -> int:
+        """Until when `send` sends nothing [ns]; 0 = unknown.
+
+        Unless something comes, a goal is wished for or the state has news.
+        """
+        return 0 if self.goals.busy else self.side.idle_until_ns
+
     def send(self, now_ns: int, state: StationState) -> list[bytes]:
         """Return the frames that go now.
 
@@ -92,7 +100,7 @@ class Exchange:
         )
         if asked != self._asked:
             self._take_up(now_ns, asked)
-        elif now_ns < self.side.idle_until_ns and not self.goals.busy:
+        elif now_ns < self.idle_until_ns:
             return []
         self.desk.step(now_ns, state)
         limb_hz = _BILATERAL_HZ if self.bilateral else 0.0

@@ -3,9 +3,7 @@
 Pure: fed with times and values, used by the live station and by virtual-time trials.
 """
 
-import bisect
 import math
-from collections import deque
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,22 +13,15 @@ from app.clock import NS_PER_MS, NS_PER_S
 from app.control.blocks import LoopStatistics, histogram_percentile_us
 from app.link.packets import Direction, Fate, PacketRecord
 from app.link.records import WHOLE_ROBOT
-from app.messages import Event, LinkHealth, StationMode, StationState
+from app.messages import Event, LinkHealth, StationState
 from app.station.tip_finder import TipFinder
-from models.numerics import FloatArray
+from app.station.wanted import WantedHistory
+from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 
 __all__ = ["DriveSummary"]
 
-_HISTORY_STEP_NS = 2 * NS_PER_MS
-_HISTORY = 8192  # 16 s: longer than any preset's delay
-_ARMED = int(StationMode.ARMED)
 _LOST = (Fate.LOST_BURST, Fate.LOST_RESIDUAL, Fate.CUT)
-
-
-_Wanted = tuple[int, FloatArray, FloatArray]
-"""The limb that was driven, and (L, 3) targets and commands of all tips [m]. One is
-made every 2 ms, and a named tuple would take as long to make as both copies."""
 
 
 class _Counted(NamedTuple):
@@ -47,9 +38,7 @@ class DriveSummary:
     def __init__(self, model: RobotModel, start_ns: int) -> None:
         self._model = model
         self._start_ns = start_ns
-        self._last_ns = start_ns
-        self._times_ns: deque[int] = deque(maxlen=_HISTORY)
-        self._history: deque[_Wanted | None] = deque(maxlen=_HISTORY)  # at those times
+        self._wanted = WantedHistory(model)
         self._errors: list[float] = []
         self._tracking: list[float] = []
         self._ages: list[float] = []
@@ -64,21 +53,11 @@ class DriveSummary:
 
     def add_state(self, state: StationState) -> None:
         """Remember target and command, every 2 ms at most."""
-        now_ns = state.time_ns.item()
-        times_ns = self._times_ns
-        if times_ns and now_ns - times_ns[-1] < _HISTORY_STEP_NS:
-            return
-        wanted = None
-        if state.mode.item() == _ARMED and state.active_source.item() >= 0:
-            wanted = (
-                state.selected_limb.item(),
-                state.target_position.copy(),
-                state.tip_commanded.copy(),
-            )
-        times_ns.append(now_ns)
-        self._history.append(wanted)
-        if now_ns > self._last_ns:
-            self._last_ns = now_ns
+        self._wanted.add(state)
+
+    def add_states(self, rows: IntArray) -> None:
+        """Do as `add_state` with (n, words) states as logged, 2 ms or more apart."""
+        self._wanted.add_rows(rows)
 
     def add_telemetry(
         self,
@@ -98,13 +77,13 @@ class DriveSummary:
             coordinates: (S, 3) all confirmed coordinates, this limb's just updated.
         """
         self._delays.append((received_ns - generated_ns) / NS_PER_MS)
-        now = self._at(generated_ns)
+        now = self._wanted.at(generated_ns)
         if now is None or limb not in {WHOLE_ROBOT, now[0]}:
             return
         driven, targets, _ = now
         tip = self._tips.tip(driven, coordinates)
         self._errors.append(_length(tip - targets[driven]))
-        then = self._at(generated_ns - int(down_delay_ms * NS_PER_MS))
+        then = self._wanted.at(generated_ns - int(down_delay_ms * NS_PER_MS))
         if then is not None:
             _, _, commands = then
             self._tracking.append(_length(tip - commands[driven]))
@@ -153,7 +132,7 @@ class DriveSummary:
             statistics: of the control loop.
             log: path of the recording, None where there is none.
         """
-        seconds = max((self._last_ns - self._start_ns) / NS_PER_S, 1e-9)
+        seconds = max((self._wanted.newest_ns - self._start_ns) / NS_PER_S, 1e-9)
         down = self._counted.get(Direction.DOWN, _Counted(0, 0, self._sent_bits))
         up = self._counted.get(Direction.UP, _Counted(0, 0, self._heard_bits))
         tried = down.delivered + down.lost + up.delivered + up.lost
@@ -207,14 +186,6 @@ class DriveSummary:
     def _tips(self) -> TipFinder:
         """Made when the robot is first heard: its kernel may have to be compiled."""
         return TipFinder(self._model)
-
-    def _at(self, time_ns: int) -> _Wanted | None:
-        """Return what was wanted in the newest remembered state not after a time.
-
-        None where nothing is remembered, or nothing was driven.
-        """
-        position = bisect.bisect_right(self._times_ns, time_ns)
-        return self._history[position - 1] if position else None
 
 
 def _length(vector: FloatArray) -> float:
