@@ -217,6 +217,7 @@ class Trial:
         self.statistics = self.loop.statistics
         self._asked = False  # a goal, since the last exchange
         self._remembered = 0  # rows of the log
+        self._robot_ticks = 0
         self.ticks = 0
 
     @property
@@ -302,27 +303,28 @@ class Trial:
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
-        self._advance(self.ticks)
+        self.run(1)
 
     def run(self, ticks: int) -> None:
-        """Advance by so many ticks of 1 ms; the same as so many steps, and faster."""
+        """Advance by so many ticks of 1 ms."""
         end = self.ticks + ticks
         while self.ticks < end:
             self._advance(min(self._busy_tick(), end - 1))
+        self._catch_up(end)
 
     def _busy_tick(self) -> int:
         """Return the next tick at which more than the two loops has work."""
         tick = self.ticks
         if self._hands is not None:
             return tick
-        wake_ns = min(self.channel.next_ns, self.core.quiet_until_ns)
         exchange_ns = 0 if self._asked else self.exchange.idle_until_ns
         return max(
             tick,
             min(
                 _last_before(tick, _OPERATOR_PERIOD),
                 _next_at(tick, _HEALTH_EVERY),
-                _tick_at(wake_ns),
+                _tick_at(self.channel.next_ns),
+                _tick_at(self.core.quiet_until_ns),
                 _next_at(max(tick, _tick_at(exchange_ns)), _LINK_PERIOD),
             ),
         )
@@ -330,26 +332,32 @@ class Trial:
     def _advance(self, last: int) -> None:
         """Do the ticks up to one, or up to the first in which the station has news.
 
-        Between the present tick and the last nothing but the loops may have work.
+        Before the last nothing but the loops may have work. The robot may be left
+        behind; what happens to it is known only once it has caught up.
         """
         first_ns = _time_ns(self.ticks)
         self._operate(first_ns)
         done, news = self.loop.run_on(first_ns, 1 + last - self.ticks)
-        if done > 1:
-            for sent_ns, packet in self.core.run_on(first_ns, done - 1):
-                self._submit(sent_ns, Direction.UP, packet)
-            self.ticks += done - 1
+        self.ticks += done - 1
         now_ns = self._clock.wait_until(_time_ns(self.ticks))
         if news:
             self._tell(self._watch.step(self.state))
         if self.ticks % _LINK_PERIOD == 0:
             self._exchange(now_ns)
         self._carry(now_ns)
-        for packet in self.core.step(now_ns):
-            self._submit(now_ns, Direction.UP, packet)
+        if now_ns >= self.core.quiet_until_ns:
+            self._catch_up(self.ticks + 1)
         if self.ticks % _ROBOT_PERIOD == 0:
             self._keep(now_ns)
         self.ticks += 1
+
+    def _catch_up(self, tick: int) -> None:
+        """Do what the robot has not done yet of the ticks before one."""
+        behind = tick - self._robot_ticks
+        if behind > 0:
+            for sent_ns, packet in self.core.run_on(_time_ns(tick - behind), behind):
+                self._submit(sent_ns, Direction.UP, packet)
+            self._robot_ticks = tick
 
     def _operate(self, now_ns: int) -> None:
         if self._hands is not None:
@@ -391,6 +399,7 @@ class Trial:
     def _carry(self, now_ns: int) -> None:
         for delivery in self.channel.advance(now_ns):
             if delivery.direction is Direction.DOWN:
+                self._catch_up(self.ticks)
                 self.core.receive(now_ns, delivery.payload)
             else:
                 self._hear(now_ns, delivery.payload)
@@ -424,6 +433,8 @@ class Trial:
 
     def _keep(self, now_ns: int) -> None:
         """Pass on what the emulator would report, and write the recording."""
+        if self._recorder is not None or self.ticks % _HEALTH_PERIOD == 0:
+            self._catch_up(self.ticks + 1)
         if self.ticks % _STATUS_PERIOD == 0:
             status = self._emulator.status(now_ns)
             self._side.status(now_ns, status)
