@@ -1,8 +1,8 @@
 """What of the control loop's state somebody has to act on, and whether it has changed.
 
-A state is written every millisecond, and most are of interest to nobody but the next
-one. Virtual time runs on until a state has news: what the station tells the robot beside
-a command, or what it tells the person (`app.station.watch`, `app.station.exchange`).
+A state is written every millisecond, and most are of interest to nobody but the next.
+Virtual time runs on until a state has news: what the station tells the robot beside a
+command, or what it tells the person (`app.station.watch`, `app.station.exchange`).
 """
 
 from app.messages import StationState

@@ -184,7 +184,9 @@ class Plant:
         self._wound = np.full_like(model.rest_coordinates, np.nan)
         self._noise = mismatch.noise
         self._generator = np.random.default_rng(seed)
-        self._measured = 0
+        self.measured = 0
+        """How many measurements were taken."""
+        self._drawn = 0  # of how many the noise was drawn
         self._pose_noise = np.zeros((_NOISE_ROWS, *model.rest_coordinates.shape))
         self._tension_noise = np.zeros((_NOISE_ROWS, model.tendon_angle.size))
         self._frozen = 0
@@ -216,12 +218,13 @@ class Plant:
                 winch=self._winch,
             )
         )
-        self._parts: tuple[Bound, ...] = (parts,)
+        self.parts: tuple[Bound, ...] = (parts,)
+        """What `plant_step` works on, or `plant_contact_step`."""
         if surroundings is None:
             self._step = bind(plant_step, parts, EACH)
         else:
             around = Bound(AroundParts(surroundings.model, surroundings.data))
-            self._parts = (parts, around)
+            self.parts = (parts, around)
             self._step = bind(plant_contact_step, parts, around, EACH)
 
     @property
@@ -300,29 +303,21 @@ class Plant:
 
     def _advance(self, actuation: int, target: FloatArray) -> int:
         self.target[:] = target
-        self._take(self.time_ns + _STEP_NS, actuation)
+        self.moved(self.time_ns + _STEP_NS, self._step(*self.parts, actuation))
         return self._frozen
 
-    def hold_target(self, time_ns: int) -> bool:
-        """Advance by `PLANT_PERIOD` with stiff winches and `target` as it is.
+    def moved(self, time_ns: int, told: int) -> None:
+        """Note what happened in a step.
 
         Args:
-            time_ns: robot time at the end [ns].
-
-        Returns:
-            Whether something happened: a limb froze, or things around were moved.
+            time_ns: robot time at its end [ns].
+            told: what `plant_step` returned, or `plant_contact_step`.
         """
-        return self._take(time_ns, _STIFF)
-
-    def _take(self, time_ns: int, actuation: int) -> bool:
-        """Advance, and note what happened, if anything."""
         self.time_ns = time_ns
-        told = frozen = self._step(*self._parts, actuation)
         if told >= HAPPENED and self.surroundings is not None:
-            frozen -= HAPPENED
+            told -= HAPPENED
             self.surroundings.note(time_ns)
-        self._frozen = frozen
-        return told > 0
+        self._frozen = told
 
     @property
     def servo_length(self) -> FloatArray:
@@ -341,15 +336,24 @@ class Plant:
 
     def read(self, pose_out: FloatArray, tension_out: FloatArray) -> None:
         """Do as `measure`, into (S, 3) and (T,) arrays of the caller's."""
-        self._read(self._sensors, self.next_row(), pose_out, tension_out)
+        row, _ = self.noise_rows(1)
+        self._read(self._sensors, row, pose_out, tension_out)
+        self.measured += 1
 
-    def next_row(self) -> int:
-        """Return the number of the next measurement's noise, which is drawn."""
-        row = self._measured % _NOISE_ROWS
-        if row == 0 and self._noise > 0.0:
+    def noise_rows(self, most: int) -> tuple[int, int]:
+        """Return where the noise of the next measurements is, which is drawn.
+
+        Args:
+            most: how many are wanted at most, at least 1.
+
+        Returns:
+            The row of the first, and of how many the noise is there.
+        """
+        row = self.measured % _NOISE_ROWS
+        if row == 0 and self._noise > 0.0 and self._drawn <= self.measured:
             self._draw_noise()
-        self._measured += 1
-        return row
+            self._drawn = self.measured + _NOISE_ROWS
+        return row, min(most, _NOISE_ROWS - row)
 
     def _draw_noise(self) -> None:
         poses, tensions = self._pose_noise, self._tension_noise

@@ -9,7 +9,13 @@ import numpy as np
 
 from app.robot.safety import Actuation
 from models.grasp import NOTHING
-from models.numerics import FloatArray, IntArray, inner_kernel, kernel
+from models.numerics import (
+    FloatArray,
+    IntArray,
+    called_kernel,
+    inner_kernel,
+    kernel,
+)
 from models.robot import RobotData, RobotModel
 from models.robot_contact import SurroundingsData, SurroundingsModel
 from models.robot_contact_step import surroundings_step
@@ -209,7 +215,7 @@ def _told(parts: PlantParts, actuation: int) -> None:
     )
 
 
-@kernel
+@called_kernel
 def plant_step(parts: PlantParts, actuation: int) -> int:
     """Advance the plant by `PLANT_PERIOD` where there is nothing to touch.
 
@@ -226,7 +232,7 @@ def plant_step(parts: PlantParts, actuation: int) -> int:
     )
 
 
-@kernel
+@called_kernel
 def plant_contact_step(parts: PlantParts, around: AroundParts, actuation: int) -> int:
     """Advance the plant and its surroundings by `PLANT_PERIOD`.
 

@@ -1,8 +1,8 @@
-"""A millisecond of the simulated robot in which there is nothing to do but move.
+"""Milliseconds of the simulated robot in which there is nothing to do but move.
 
-Most milliseconds bring no frame and send nothing. Then sensors, approach and push are
-one kernel and the limbs another, where `app.robot.core` calls one part after the other;
-what they do is the same, to the bit.
+Most milliseconds bring no frame and send nothing. Then sensors, approach, push and
+limbs of some milliseconds are one kernel, where `app.robot.core` calls one part after
+the other; what they do is the same, to the bit.
 """
 
 from typing import NamedTuple
@@ -10,15 +10,26 @@ from typing import NamedTuple
 import numpy as np
 
 from app.clock import NS_PER_S
+from app.robot.body import Applied
 from app.robot.onward import Onward, OnwardData, move_on
 from app.robot.plant import Plant
-from app.robot.plant_step import PLANT_PERIOD, SensorParts, read_sensors
+from app.robot.plant_step import (
+    PLANT_PERIOD,
+    AroundParts,
+    PlantParts,
+    SensorParts,
+    plant_contact_step,
+    plant_step,
+    read_sensors,
+)
+from app.robot.safety import Actuation
 from models.bound import Bound, bind
-from models.numerics import FloatArray, kernel
+from models.numerics import FloatArray, IntArray, kernel
 
 __all__ = ["Quiet"]
 
 _STEP_NS = round(PLANT_PERIOD * NS_PER_S)
+_STIFF = int(Actuation.STIFF)
 
 
 class _QuietData(NamedTuple):
@@ -35,29 +46,14 @@ class _QuietData(NamedTuple):
 
 
 @kernel
-def quiet_move(
-    data: _QuietData,
-    row: int,
-    now_ns: int,
-    period: float,
-    patience_ns: int,
-    contact: FloatArray,
+def _move(
+    data: _QuietData, now_ns: int, period: float, patience_ns: int, contact: FloatArray
 ) -> int:
-    """Read the sensors, go on for a millisecond, and tell the plant.
-
-    Args:
-        data: advanced.
-        row: number of the measurement's noise; -1 = it has been taken.
-        now_ns: robot time [ns].
-        period: since the last step [s].
-        patience_ns: a push that was told so long ago counts no more [ns].
-        contact: (L, 3) force of each tip on what it touches, hull frame [N].
+    """Go on for a millisecond, and tell the plant.
 
     Returns:
         As `move_on`; the target is written unless that is -1.
     """
-    if row >= 0:
-        read_sensors(data.sensors, row, data.pose, data.tension)
     pushes = move_on(data.onward, now_ns, period, patience_ns, 1, contact, data.pose)
     if pushes >= 0:
         pressed, applied = data.onward.press.pressed, data.onward.paths.applied
@@ -65,6 +61,77 @@ def quiet_move(
             for j in range(3):
                 data.target[k, j] = pressed[k, j] if pushes == 1 else applied[k, j]
     return int(pushes)
+
+
+@kernel
+def quiet_run(
+    data: _QuietData,
+    parts: PlantParts,
+    row: int,
+    read: int,
+    steps: int,
+    now_ns: int,
+    period: float,
+    patience_ns: int,
+    contact: FloatArray,
+    ended_out: IntArray,
+) -> int:
+    """Read the sensors, go on and move the plant, some milliseconds long.
+
+    Args:
+        data: advanced.
+        parts: of the plant, advanced.
+        row: number of the noise of the first measurement.
+        read: 1 = that has been taken.
+        steps: how many milliseconds at most; fewer where something happens.
+        now_ns: robot time of the first [ns].
+        period: since the step before, and between them [s].
+        patience_ns: a push that was told so long ago counts no more [ns].
+        contact: (L, 3) force of each tip on what it touches, hull frame [N].
+        ended_out: (2,) of the last step: whether `move_on` pushes, and what
+            `plant_step` returned.
+
+    Returns:
+        How many were done: all but that of a measurement that is not finite.
+    """
+    for done in range(steps):
+        if done > 0 or read == 0:
+            read_sensors(data.sensors, row + done, data.pose, data.tension)
+        pushes = _move(data, now_ns + done * _STEP_NS, period, patience_ns, contact)
+        if pushes < 0:
+            return done
+        ended_out[0], ended_out[1] = pushes, plant_step(parts, _STIFF)
+        if ended_out[1] != 0:
+            return done + 1
+    return steps
+
+
+@kernel
+def quiet_contact_run(
+    data: _QuietData,
+    parts: PlantParts,
+    around: AroundParts,
+    row: int,
+    read: int,
+    steps: int,
+    now_ns: int,
+    period: float,
+    patience_ns: int,
+    contact: FloatArray,
+    ended_out: IntArray,
+) -> int:
+    """Do as `quiet_run` where there is something to touch, advanced too."""
+    for done in range(steps):
+        if done > 0 or read == 0:
+            read_sensors(data.sensors, row + done, data.pose, data.tension)
+        pushes = _move(data, now_ns + done * _STEP_NS, period, patience_ns, contact)
+        if pushes < 0:
+            return done
+        ended_out[0] = pushes
+        ended_out[1] = plant_contact_step(parts, around, _STIFF)
+        if ended_out[1] != 0:
+            return done + 1
+    return steps
 
 
 class Quiet:
@@ -78,10 +145,10 @@ class Quiet:
             plant: the simulated robot.
         """
         self._plant, self._applied = plant, onward.applied
-        self.applied = self._applied[0]
         self._pose, self._tension = np.zeros_like(plant.target), plant.tension.copy()
-        self._measured = False
-        self._data = Bound(
+        self._read = 0
+        self._ended = np.zeros(2, dtype=np.int64)
+        data = Bound(
             _QuietData(
                 sensors=plant.sensors,
                 onward=onward.data,
@@ -90,8 +157,15 @@ class Quiet:
                 tension=self._tension,
             )
         )
+        self._data = (data, *plant.parts)
+        kernel = quiet_run if plant.surroundings is None else quiet_contact_run
         contact = np.zeros((plant.limbs, 3))
-        self._move = bind(quiet_move, self._data, 0, 0, 0.0, 0, contact)
+        self._run = bind(kernel, *self._data, 0, 0, 0, 0, 0.0, 0, contact, self._ended)
+
+    @property
+    def applied(self) -> Applied:
+        """What is applied since the last step."""
+        return self._applied[self._ended.item(0)]
 
     def measure(self) -> tuple[FloatArray, FloatArray]:
         """Read the sensors, for the next step too.
@@ -101,7 +175,7 @@ class Quiet:
             until the next step.
         """
         self._plant.read(self._pose, self._tension)
-        self._measured = True
+        self._read = 1
         return self._pose, self._tension
 
     def run(
@@ -112,28 +186,28 @@ class Quiet:
         patience_ns: int,
         contact: FloatArray,
     ) -> int:
-        """Go on for some milliseconds; arguments as of `quiet_move`, and these.
-
-        Args:
-            now_ns: robot time of the first [ns].
-            steps: how many at most; fewer where something happens.
-            period: since the step before, and between them [s].
-            patience_ns: as of `quiet_move` [ns].
-            contact: as of `quiet_move`.
+        """Go on for some milliseconds; arguments as of `quiet_run`.
 
         Returns:
-            How many were done: none where the measurement is not finite. `applied`
-            is what is applied since the last.
+            How many were done: fewer than asked for where something happened, none
+            where the measurement is not finite.
         """
-        plant = self._plant
-        for done in range(1, steps + 1):
-            row = -1 if self._measured else plant.next_row()
-            self._measured = False
-            pushes = self._move(self._data, row, now_ns, period, patience_ns, contact)
-            if pushes < 0:
-                return done - 1
-            self.applied = self._applied[pushes]
-            if plant.hold_target(now_ns):
-                return done
-            now_ns += _STEP_NS
-        return steps
+        plant, read, ended = self._plant, self._read, self._ended
+        self._read = 0
+        plant.measured -= read
+        row, steps = plant.noise_rows(steps)
+        done = self._run(
+            *self._data,
+            row,
+            read,
+            steps,
+            now_ns,
+            period,
+            patience_ns,
+            contact,
+            ended,
+        )
+        plant.measured += max(done, read)
+        if done:
+            plant.moved(now_ns + (done - 1) * _STEP_NS, ended.item(1))
+        return done
