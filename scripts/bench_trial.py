@@ -37,8 +37,7 @@ def _pressing(link: str = "optical-lab") -> Trial:
     if not isinstance(hand, PressingHand):
         raise TypeError("The presser's hand does not press.")
     hand.held_shown = False  # nobody lets go of a pad that is not marked as held
-    for _ in range(_INTO_CONTACT):
-        trial.step()
+    trial.run(_INTO_CONTACT)
     return trial
 
 
@@ -59,8 +58,7 @@ def _clocked(trial: Trial) -> tuple[float, float]:
     best = [float("inf"), float("inf")]
     for _ in range(_ROUNDS):
         began = time.process_time(), time.perf_counter()
-        for _ in range(_TICKS):
-            trial.step()
+        trial.run(_TICKS)
         took = time.process_time() - began[0], time.perf_counter() - began[1]
         _check_contact(trial)
         best = [min(old, new) for old, new in zip(best, took, strict=True)]

@@ -79,17 +79,7 @@ def _time_ns(tick: int) -> int:
 
 def _tick_at(time_ns: int) -> int:
     """Return the first tick that is not before a time [ns]."""
-    return -((START_NS - time_ns) // PERIOD_NS) - 1
-
-
-def _next_at(tick: int, period: int) -> int:
-    """Return the first tick from one on that is a multiple of a period."""
-    return tick + -tick % period
-
-
-def _last_before(tick: int, period: int) -> int:
-    """Return the last tick before the next multiple of a period after one."""
-    return tick - tick % period + period - 1
+    return (time_ns - START_NS - 1) // PERIOD_NS
 
 
 @dataclass(frozen=True)
@@ -318,16 +308,14 @@ class Trial:
         if self._hands is not None:
             return tick
         exchange_ns = 0 if self._asked else self.exchange.idle_until_ns
-        return max(
-            tick,
-            min(
-                _last_before(tick, _OPERATOR_PERIOD),
-                _next_at(tick, _HEALTH_EVERY),
-                _tick_at(self.channel.next_ns),
-                _tick_at(self.core.quiet_until_ns),
-                _next_at(max(tick, _tick_at(exchange_ns)), _LINK_PERIOD),
-            ),
+        exchange = max(tick, _tick_at(exchange_ns))
+        busy = min(
+            tick - tick % _OPERATOR_PERIOD + _OPERATOR_PERIOD - 1,
+            exchange + exchange % _LINK_PERIOD,
+            tick + -tick % _HEALTH_EVERY,
+            _tick_at(min(self.channel.next_ns, self.core.quiet_until_ns)),
         )
+        return max(tick, busy)
 
     def _advance(self, last: int) -> None:
         """Do the ticks up to one, or up to the first in which the station has news.
@@ -335,21 +323,24 @@ class Trial:
         Before the last nothing but the loops may have work. The robot may be left
         behind; what happens to it is known only once it has caught up.
         """
-        first_ns = _time_ns(self.ticks)
-        self._operate(first_ns)
-        done, news = self.loop.run_on(first_ns, 1 + last - self.ticks)
-        self.ticks += done - 1
-        now_ns = self._clock.wait_until(_time_ns(self.ticks))
+        tick = self.ticks
+        first_ns = _time_ns(tick)
+        if tick % _OPERATOR_PERIOD == 0 or self._hands is not None:
+            self._operate(first_ns)
+        done, news = self.loop.run_on(first_ns, 1 + last - tick)
+        tick += done - 1
+        self.ticks = tick
+        now_ns = self._clock.wait_until(first_ns + (done - 1) * PERIOD_NS)
         if news:
             self._tell(self._watch.step(self.state))
-        if self.ticks % _LINK_PERIOD == 0:
+        if tick % _LINK_PERIOD == 0:
             self._exchange(now_ns)
         self._carry(now_ns)
         if now_ns >= self.core.quiet_until_ns:
-            self._catch_up(self.ticks + 1)
-        if self.ticks % _ROBOT_PERIOD == 0:
+            self._catch_up(tick + 1)
+        if tick % _ROBOT_PERIOD == 0:
             self._keep(now_ns)
-        self.ticks += 1
+        self.ticks = tick + 1
 
     def _catch_up(self, tick: int) -> None:
         """Do what the robot has not done yet of the ticks before one."""
@@ -365,7 +356,7 @@ class Trial:
             for source, sample in self._hands.step(now_ns, armed=armed):
                 self._put(source, sample)
             self._tell(self._hands.events())
-        elif self.operator is not None and self.ticks % _OPERATOR_PERIOD == 0:
+        elif self.operator is not None:
             sample = self.operator.step(now_ns, self.state, self.health)
             self._put(Source.SCRIPT, sample)
             self._tell(self.operator.events())
