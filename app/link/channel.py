@@ -19,7 +19,7 @@ from collections import Counter
 from app.clock import NS_PER_MS
 from app.link.outages import is_out, next_change_ns
 from app.link.packets import Delivery, Direction, Fate, PacketRecord, Passage
-from app.link.serialiser import Queue, Serialiser, make_serialisers
+from app.link.serialiser import NEVER_NS, Queue, Serialiser, make_serialisers
 from app.link.settings import ChannelSettings, LinkOverrides
 from app.link.weather import Weather
 
@@ -32,8 +32,6 @@ __all__ = [
     "LinkOverrides",
     "PacketRecord",
 ]
-
-_NEVER_NS = 1 << 62
 
 
 class Channel:
@@ -60,18 +58,21 @@ class Channel:
         self._weather = [
             Weather(settings.weather, seeds[way], way) for way in Direction
         ]
-        self._queues = [Queue() for _ in Direction]
+        self._queues = (Queue(), Queue())
         self._flying: list[tuple[int, int, Passage]] = []
         self._count = 0
         self._last_due_ns = [0, 0]
         self._records: list[PacketRecord] = []
-        self._serialisers = make_serialisers(settings, start_ns)
+        self._serialisers = make_serialisers(settings, start_ns, self._queues)
         self._taken_up_ns = start_ns  # origin of outages and trace
         self._cut = False
         self._out_until_ns = start_ns  # on demand
         self._parted = False
-        self._change_ns: int | None = None
-        self._next_ns = start_ns  # before it no packet starts or is out, nothing parts
+        self._change_ns = NEVER_NS
+        self._work_ns = start_ns  # before it no packet starts or is out, nothing parts
+        self.next_ns = start_ns
+        """Before this time [ns] `advance` returns nothing and changes nothing, and no
+        packet ends; every call but `take_records` may set it anew."""
         self._watch(start_ns)
 
     # -- settings ------------------------------------------------------------------
@@ -93,7 +94,7 @@ class Channel:
         if settings.duplex != before.duplex:
             for serialiser in self._serialisers:
                 self._land(serialiser.sending)
-            self._serialisers = make_serialisers(settings, now_ns)
+            self._serialisers = make_serialisers(settings, now_ns, self._queues)
         else:
             for serialiser in self._serialisers:
                 self._rescale(serialiser, rates, now_ns)
@@ -159,22 +160,26 @@ class Channel:
 
     def advance(self, now_ns: int) -> list[Delivery]:
         """Return what has arrived by now, in order of arrival."""
+        if now_ns < self.next_ns:
+            return []
         self._run(now_ns)
         deliveries: list[Delivery] = []
-        while self._flying and self._flying[0][0] <= now_ns:
-            due_ns, _, packet = heapq.heappop(self._flying)
+        flying = self._flying
+        while flying and flying[0][0] <= now_ns:
+            due_ns, _, packet = heapq.heappop(flying)
             record = self._end(packet, Fate.DELIVERED, now_ns)
             deliveries.append(
                 Delivery(due_ns, packet.direction, packet.payload, record)
             )
+        self._look_ahead()
         return deliveries
 
     def next_due_ns(self) -> int | None:
         """Return when `advance` must next be called [ns]; None where nothing is on."""
-        next_ns = self._working_ns()
+        next_ns = min(serialiser.next_ns() for serialiser in self._serialisers)
         if self._flying:
             next_ns = min(next_ns, self._flying[0][0])
-        return None if next_ns == _NEVER_NS else next_ns
+        return None if next_ns == NEVER_NS else next_ns
 
     @property
     def next_ns(self) -> int:
@@ -185,11 +190,11 @@ class Channel:
 
     def waiting(self) -> int:
         """Return how many packets wait for a serialiser; at most one a stream."""
-        return sum(queue.count for queue in self._queues)
+        return sum(len(queue.waiting) for queue in self._queues)
 
     def waiting_for(self, way: Direction) -> int:
         """Return how many packets wait to go one way."""
-        return self._queues[way].count
+        return len(self._queues[way].waiting)
 
     def take_records(self) -> list[PacketRecord]:
         """Return the packets that ended since the last call, in that order."""
@@ -206,29 +211,28 @@ class Channel:
 
     def _run(self, now_ns: int) -> None:
         """Let all that is due by now happen, in order of time."""
-        if now_ns < self._next_ns:
+        if now_ns < self._work_ns:
             return
-        while self._change_ns is not None and self._change_ns <= now_ns:
+        while self._change_ns <= now_ns:
             change_ns = self._change_ns
-            self._serve(change_ns)
+            self._work(change_ns)
             self._watch(change_ns)
         self._work(now_ns)
 
     def _work(self, now_ns: int) -> None:
         """Serve up to now, and note when there is something to do next."""
-        self._serve(now_ns)
-        self._next_ns = self._working_ns()
-        if self._change_ns is not None and self._change_ns < self._next_ns:
-            self._next_ns = self._change_ns
-
-    def _working_ns(self) -> int:
-        """When a serialiser has something to do next [ns]."""
-        next_ns = _NEVER_NS
+        self._work_ns = self._change_ns
         for serialiser in self._serialisers:
-            time_ns = serialiser.next_ns(self._queues)
-            if time_ns is not None and time_ns < next_ns:
-                next_ns = time_ns
-        return next_ns
+            next_ns = self._serve(serialiser, now_ns)
+            if next_ns < self._work_ns:
+                self._work_ns = next_ns
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Note before when nothing is due."""
+        self.next_ns = self._work_ns
+        if self._flying and self._flying[0][0] < self.next_ns:
+            self.next_ns = self._flying[0][0]
 
     def _watch(self, now_ns: int) -> None:
         """Part or mend the link as it ought to be now; note when that changes next."""
@@ -239,11 +243,11 @@ class Channel:
         changes = [] if change_ns is None else [change_ns + self._taken_up_ns]
         if now_ns < self._out_until_ns:
             changes.append(self._out_until_ns)
-        self._change_ns = min(changes, default=None)
+        self._change_ns = min(changes, default=NEVER_NS)
         if parted and not self._parted:
             self._part(now_ns)
         self._parted = parted
-        self._next_ns = now_ns
+        self._work_ns = self.next_ns = now_ns
 
     def _part(self, now_ns: int) -> None:
         """Lose all that is on its way; what has arrived by now is safe."""
@@ -262,17 +266,20 @@ class Channel:
         self._flying = arrived
         heapq.heapify(self._flying)
 
-    def _serve(self, now_ns: int) -> None:
-        """Let every serialiser work up to now."""
-        for serialiser in self._serialisers:
-            while True:
-                if serialiser.sending is not None:
-                    if serialiser.sending.ends_ns > now_ns:
-                        break
-                    self._land(serialiser.sending)
-                    serialiser.sending = None
-                if not self._start(serialiser, now_ns):
-                    break
+    def _serve(self, serialiser: Serialiser, now_ns: int) -> int:
+        """Let a serialiser work up to now; return when it next has something to do."""
+        while True:
+            sending = serialiser.sending
+            if sending is not None:
+                if sending.ends_ns > now_ns:
+                    return sending.ends_ns
+                self._land(sending)
+                serialiser.sending = None
+            packet = serialiser.pick()
+            if packet is None:
+                return NEVER_NS
+            if not self._start(serialiser, packet, now_ns):
+                return serialiser.wake_ns
 
     def _land(self, packet: Passage | None) -> None:
         """The last bit is out: let it fly, or end it where it is lost."""
@@ -293,10 +300,8 @@ class Channel:
         self._count += 1
         heapq.heappush(self._flying, (due_ns, self._count, packet))
 
-    def _start(self, serialiser: Serialiser, now_ns: int) -> bool:
-        packet = serialiser.pick(self._queues)
-        if packet is None:
-            return False
+    def _start(self, serialiser: Serialiser, packet: Passage, now_ns: int) -> bool:
+        """Start a packet, unless it has to wait for its time."""
         way = packet.direction
         bits = 8 * (len(packet.payload) + self.settings.overhead_bytes)
         started_ns, ends_ns = serialiser.air_time(

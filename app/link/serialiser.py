@@ -7,45 +7,44 @@ from app.link.packets import Direction, Passage
 from app.link.settings import ChannelSettings
 from app.link.streams import lane
 
-__all__ = ["Queue", "Serialiser", "make_serialisers"]
+__all__ = ["NEVER_NS", "Queue", "Serialiser", "make_serialisers"]
 
+NEVER_NS = 1 << 62
+"""Later than all times [ns]."""
 _LANES = [lane(key) for key in range(256)]
 
 
 class Queue:
-    """What waits to go one way: at most one packet a stream, by lane, oldest first."""
+    """What waits to go one way: at most one packet a stream.
+
+    Attributes:
+        waiting: by stream, oldest stream first.
+    """
 
     def __init__(self) -> None:
-        self._lanes: list[dict[int, Passage]] = [{} for _ in range(max(_LANES) + 1)]
-        self.count = 0
-        """How many wait."""
+        self.waiting: dict[int, Passage] = {}
 
     def put(self, packet: Passage) -> Passage | None:
         """Let a packet wait; return the one of its stream whose place it takes."""
-        waiting = self._lanes[_LANES[packet.key]]
-        older = waiting.get(packet.key)
-        waiting[packet.key] = packet
-        if older is None:
-            self.count += 1
+        older = self.waiting.get(packet.key)
+        self.waiting[packet.key] = packet
         return older
 
     def first(self) -> tuple[int, Passage]:
         """Return what goes first, and its lane; something must wait."""
-        number = next(k for k, waiting in enumerate(self._lanes) if waiting)
-        return number, next(iter(self._lanes[number].values()))
+        key = min(self.waiting, key=_LANES.__getitem__)  # the oldest of the lowest lane
+        return _LANES[key], self.waiting[key]
 
     def take(self, packet: Passage) -> None:
         """Remove what waits."""
-        self.count -= 1
-        del self._lanes[_LANES[packet.key]][packet.key]
+        del self.waiting[packet.key]
 
     def take_longer(self, size_bytes: int) -> list[Passage]:
-        """Remove all packets longer than this; -1 for all."""
+        """Remove all packets longer than this, by lane; -1 for all."""
         longer = [
-            packet
-            for waiting in self._lanes
-            for packet in waiting.values()
-            if len(packet.payload) > size_bytes
+            self.waiting[key]
+            for key in sorted(self.waiting, key=_LANES.__getitem__)
+            if len(self.waiting[key].payload) > size_bytes
         ]
         for packet in longer:
             self.take(packet)
@@ -56,30 +55,34 @@ class Serialiser:
     """One transmitter's time, for one way or, on a shared medium, for both.
 
     Attributes:
-        directions: the ways it serves.
         sending: the packet on it.
         free_ns: end of the last packet [ns].
         wake_ns: when to look again, where something waits for its start [ns].
     """
 
-    def __init__(self, directions: tuple[Direction, ...], free_ns: int) -> None:
-        self.directions = directions
+    def __init__(self, queues: Sequence[Queue], free_ns: int) -> None:
+        """Begin with nothing to send.
+
+        Args:
+            queues: of the ways it serves.
+            free_ns: it may not send before [ns].
+        """
         self.sending: Passage | None = None
         self.free_ns = free_ns
         self.wake_ns = free_ns
+        self._queues = queues
         self._last: Direction | None = None
 
-    def pick(self, queues: Sequence[Queue]) -> Passage | None:
+    def pick(self) -> Passage | None:
         """Choose the next packet: the lowest lane, the ways in turn, the oldest stream.
 
-        Args:
-            queues: by way.
+        None where none waits.
         """
         best, lowest = None, 0
-        for way in self.directions:
-            if not queues[way].count:
+        for queue in self._queues:
+            if not queue.waiting:
                 continue
-            number, packet = queues[way].first()
+            number, packet = queue.first()
             if (
                 best is None
                 or number < lowest
@@ -94,18 +97,13 @@ class Serialiser:
         self.sending = packet
         self.free_ns = packet.ends_ns
 
-    def next_ns(self, queues: Sequence[Queue]) -> int | None:
-        """Return when there is something to do [ns]; None while nothing waits.
-
-        Args:
-            queues: by way.
-        """
+    def next_ns(self) -> int:
+        """Return when there is something to do [ns]; NEVER_NS while nothing waits."""
         if self.sending is not None:
             return self.free_ns
-        for way in self.directions:
-            if queues[way].count:
-                return self.wake_ns
-        return None
+        if any(queue.waiting for queue in self._queues):
+            return self.wake_ns
+        return NEVER_NS
 
     def air_time(
         self,
@@ -133,7 +131,7 @@ class Serialiser:
                 settings.cycle_ns, way, started_ns - slots_ns, bits, rate_bps
             )
             return started_ns + slots_ns, ends_ns + slots_ns
-        if self._last not in {None, way}:
+        if self._last is not None and self._last is not way:
             started_ns = max(earliest_ns, self.free_ns + settings.turnaround_ns)
         replay = settings.replay
         if replay is not None and replay.uses_rate:
@@ -161,8 +159,10 @@ def _slotted(
     return started_ns, started_ns + (slots - 1) * cycle_ns + last_ns
 
 
-def make_serialisers(settings: ChannelSettings, now_ns: int) -> list[Serialiser]:
-    """Make what a link's duplex wants, free from `now_ns` [ns]."""
+def make_serialisers(
+    settings: ChannelSettings, now_ns: int, queues: Sequence[Queue]
+) -> list[Serialiser]:
+    """Make what a link's duplex wants, free from `now_ns` [ns]; queues by way."""
     if settings.duplex == "half":
-        return [Serialiser((Direction.DOWN, Direction.UP), now_ns)]
-    return [Serialiser((way,), now_ns) for way in Direction]
+        return [Serialiser(queues, now_ns)]
+    return [Serialiser((queue,), now_ns) for queue in queues]

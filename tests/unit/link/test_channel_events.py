@@ -1,6 +1,7 @@
 """Outages, distance, turn-around, lanes and traces: when they act, and on what."""
 
 import itertools
+import random
 from pathlib import Path
 
 import pytest
@@ -197,6 +198,28 @@ def test_what_waits_when_an_outage_begins_never_starts():
     assert starts == [0, 0, 800]  # 0: never
     assert {record.fate for record in records} == {Fate.CUT}
     assert set(records) == set(prompt.take_records())
+
+
+@pytest.mark.parametrize(
+    "name", ["acoustic-psk", "acoustic-m64", "optical-rov", "tether"]
+)
+def test_nothing_happens_before_the_time_it_names(name):
+    link = load_link(name).with_outages([(4.0, 0.5), (9.0, 0.1, 3.0)])
+    run, chance = channel(link), random.Random(5)
+    schedule, delivered = run.settings.outages, 0
+    for now_ns in range(0, 15 * NS_PER_S, 5 * NS_PER_MS):
+        if chance.random() < 0.1:
+            way = chance.choice([DOWN, UP])
+            run.submit(now_ns, way, chance.choice([0x20, 0x21, 0x80]), bytes(8))
+        if now_ns >= run.next_ns:
+            for delivery in run.advance(now_ns):
+                assert now_ns - delivery.due_ns < 5 * NS_PER_MS
+                delivered += 1
+        due_ns = run.next_due_ns()
+        assert now_ns < run.next_ns
+        assert due_ns is None or run.next_ns <= due_ns
+        assert run.is_cut is is_out(schedule, now_ns)
+    assert delivered > 2
 
 
 @pytest.fixture
