@@ -181,13 +181,6 @@ class Channel:
             next_ns = min(next_ns, self._flying[0][0])
         return None if next_ns == NEVER_NS else next_ns
 
-    @property
-    def next_ns(self) -> int:
-        """TEMPORARY."""
-        if self._flying:
-            return min(self._next_ns, self._flying[0][0])
-        return self._next_ns
-
     def waiting(self) -> int:
         """Return how many packets wait for a serialiser; at most one a stream."""
         return sum(len(queue.waiting) for queue in self._queues)
