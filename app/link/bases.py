@@ -6,9 +6,10 @@ that is not known, or not the same on both sides, is refused, never guessed.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.link.schema import Grade
+from models.numerics import IntArray
 
 __all__ = ["BASE_DISTANCE", "Bases", "State"]
 
@@ -16,8 +17,7 @@ BASE_DISTANCE = 255
 """A base may lie so many frames back."""
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """Setpoints of the whole robot as a frame told them.
 
     Attributes:
@@ -27,7 +27,7 @@ class State:
     """
 
     grade: Grade
-    codes: tuple[int, ...]
+    codes: IntArray
     value: int
 
     def known(self) -> bytes:

@@ -99,6 +99,10 @@ class Codec:
         self.mtu_bytes = mtu_bytes
         self.profile = Profile.PACKED
         self.schema = Schema(model)
+        self._shapes = {
+            limb: (self.schema.segments(limb), 3) for limb in self.schema.all_limbs
+        }
+        self._shapes[WHOLE_ROBOT] = (self.schema.segment_start[-1], 3)
         self._seal = Seal(self.schema.digest, robot_id)
         self._counters = Counters()
         self._senders = Senders()
@@ -230,13 +234,14 @@ class Codec:
                 return self._compact.write_telemetry(frame)
             return self._telemetry.write(frame, self.mtu_bytes)
         self._counters.note_sent(frame.sequence, frame.epoch)
-        if frame.mode is StationMode.ARMED and frame.goal:
+        armed = frame.mode is StationMode.ARMED
+        if armed and frame.goal:
             if compact:
                 return self._beside.write_goal(frame)
             return self._setpoints.write_goal(frame, self.mtu_bytes)
-        if frame.mode is StationMode.ARMED and compact and frame.grip is not None:
+        if armed and compact and frame.grip is not None:
             return self._beside.write_grip(frame, frame.grip)
-        if frame.mode is not StationMode.ARMED or frame.announces:
+        if not armed or not len(frame.coordinates):  # it announces the arming
             writer = self._compact if compact else self._setpoints
             return writer.write_mode(frame)
         self._check_shape(frame)
@@ -245,16 +250,14 @@ class Codec:
         return self._setpoints.write_setpoint(frame, self.mtu_bytes)
 
     def _check_shape(self, frame: SetpointFrame | TelemetryFrame) -> None:
-        limb = frame.limb
-        if not WHOLE_ROBOT <= limb < self.schema.limbs:
-            raise FrameError(f"No limb {limb}: 0..{self.schema.limbs - 1}.")
-        if limb == WHOLE_ROBOT and self.profile is Profile.COMPACT:
+        shape = self._shapes.get(frame.limb)
+        if shape is None:
+            raise FrameError(f"No limb {frame.limb}: 0..{self.schema.limbs - 1}.")
+        if frame.limb == WHOLE_ROBOT and self.profile is Profile.COMPACT:
             raise FrameError("A compact frame tells one limb, not the whole robot.")
-        whole = limb == WHOLE_ROBOT
-        count = self.schema.segment_start[-1] if whole else self.schema.segments(limb)
-        if frame.coordinates.shape != (count, 3):
+        if frame.coordinates.shape != shape:
             raise FrameError(
-                f"Coordinates of limb {limb} are {(count, 3)}, not "
+                f"Coordinates of limb {frame.limb} are {shape}, not "
                 f"{frame.coordinates.shape}."
             )
 

@@ -15,9 +15,6 @@ After filling to a whole byte come sections (`app.link.sections`) and 24 bits of
 Of a mode frame that is sealed with session 0, the sender does not know the session.
 """
 
-import operator
-from itertools import pairwise
-
 import numpy as np
 
 from app.errors import FrameError
@@ -27,6 +24,7 @@ from app.link.packed_limbs import GRADE_BITS, PackedLimbs
 from app.link.packing import (
     BitReader,
     BitWriter,
+    filled,
     period_code,
     period_ms,
     uplink_bps,
@@ -45,11 +43,12 @@ from app.messages import StationMode
 
 __all__ = ["PackedSetpoints"]
 
-_SEQUENCE_BITS = 10
+_SEQUENCE_BITS, _EPOCH_BITS = 10, 8
+_SEQUENCE_MASK, _EPOCH_MASK = (1 << _SEQUENCE_BITS) - 1, (1 << _EPOCH_BITS) - 1
+_HEAD_BITS = SETPOINT_STAMP.bits + _SEQUENCE_BITS + _EPOCH_BITS
+_HEAD_BYTES = 1 + _HEAD_BITS // 8  # with the key; nothing is filled
+_FORM_BITS = GRADE_BITS + 1
 _BASE_BITS = 8
-_WIDTH_BITS = 4
-_HEAD_BITS = SETPOINT_STAMP.bits + _SEQUENCE_BITS + 8 + GRADE_BITS + 1
-_WIDEST = (1 << _WIDTH_BITS) - 1
 _FULL_EVERY = 10  # frames, for a peer that has lost what it acknowledged
 _PLAN_EVERY = 8  # frames, for a peer that missed it
 _PLAN_REPEATS = 3  # after a change
@@ -61,6 +60,13 @@ _SOME_WITH_ACTIVE, _SOME = Kind.SOME_WITH_ACTIVE.value, Kind.SOME.value
 _ALL = Kind.ALL.value
 
 
+def _head(key: int, time_code: int, frame: SetpointFrame) -> bytes:
+    """What every frame but a mode frame begins with."""
+    head = (key << SETPOINT_STAMP.bits | time_code) << _SEQUENCE_BITS
+    head = (head | frame.sequence & _SEQUENCE_MASK) << _EPOCH_BITS
+    return (head | frame.epoch & _EPOCH_MASK).to_bytes(_HEAD_BYTES, "big")
+
+
 class PackedSetpoints:
     """Writes and reads the station's packed frames to one robot."""
 
@@ -70,8 +76,6 @@ class PackedSetpoints:
         self._schema = terms.schema
         self._seal = terms.seal
         self._limbs = PackedLimbs(terms.schema, terms.schema.setpoint)
-        starts = terms.schema.segment_start
-        self._spans = [slice(3 * a, 3 * b) for a, b in pairwise(starts)]
         self._grades = tuple(Grade)
         self.grade = Grade.STANDARD
         self.sent = Bases()
@@ -84,7 +88,7 @@ class PackedSetpoints:
 
     def frame_bytes(self, limbs: tuple[int, ...], grade: Grade) -> int:
         """Length of a full frame of these limbs, without sections [bytes]."""
-        bits = _HEAD_BITS + self._limbs.bits(limbs, grade)
+        bits = _HEAD_BITS + _FORM_BITS + self._limbs.bits(limbs, grade)
         return 1 + (bits + 7) // 8 + LONG_BYTES
 
     # -- out -----------------------------------------------------------------------
@@ -113,9 +117,8 @@ class PackedSetpoints:
             raise FrameError(
                 f"Goal has {len(frame.goal)} bytes: at most {_LONGEST_GOAL}."
             )
-        time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
-        body = bytes([_GOAL]) + self._head(frame, time_ns)
-        body += write_section(GOAL, frame.goal)
+        time_ns, time_code = SETPOINT_STAMP.told(frame.generated_ns)
+        body = _head(_GOAL, time_code, frame) + write_section(GOAL, frame.goal)
         if len(body) + LONG_BYTES > mtu_bytes:
             raise FrameError(
                 f"A goal of {len(frame.goal)} bytes does not fit the link's packets "
@@ -131,38 +134,39 @@ class PackedSetpoints:
         Raises:
             FrameError: a value is not finite, or no limb is told.
         """
-        told = self._limbs.told(frame.limb, frame.coordinates, self.grade)
-        time_ns = SETPOINT_STAMP.rounded_ns(frame.generated_ns)
+        grade = self.grade
+        told = self._limbs.told(frame.limb, frame.coordinates, grade)
+        time_ns, time_code = SETPOINT_STAMP.told(frame.generated_ns)
         known = coarse_time(time_ns)
-        body = self._full(told.limbs, told.value)
+        number, bits = self._limbs.joined(told, grade)
+        body = filled(grade << 1 + bits | number, _FORM_BITS + bits)
         if len(told.limbs) == self._schema.limbs:
-            state = State(self.grade, told.codes, told.value)
-            base = self.sent.usable(frame.sequence, self.grade)
-            delta = self._delta(*base, state) if base else None
+            base = self.sent.usable(frame.sequence, grade)
+            delta = self._delta(*base) if base else None
             self._deltas += 1
             if self._deltas >= _FULL_EVERY:
                 self._deltas = 0
             elif base and delta and len(delta) < len(body):
                 body, known = delta, known + base[1].known()
+            state = State(grade, self._limbs.codes(grade), told.value)
             self.sent.keep(frame.sequence, state)
-        key = bytes([self._key(frame, told.limbs)])
-        body = key + self._head(frame, time_ns) + body + self._told_plan(frame)
+        key = self._key(frame, told.limbs)
+        body = _head(key, time_code, frame) + body + self._told_plan(frame)
+        room = mtu_bytes - LONG_BYTES
         if frame.signal is not None and frame.signal.limb in told.limbs:
             section = write_section(SIGNAL, write_signal(frame.signal))
-            if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
+            if len(body) + len(section) <= room:
                 body += section
         section = self._told_grip(frame.grip)
-        if len(body) + len(section) + LONG_BYTES <= mtu_bytes:
+        if len(body) + len(section) <= room:
             body += section
         return body + self._seal.long(body, known)
 
-    @staticmethod
-    def _head(frame: SetpointFrame, time_ns: int) -> bytes:
-        head = BitWriter()
-        head.put(SETPOINT_STAMP.code(time_ns), SETPOINT_STAMP.bits)
-        head.put(frame.sequence, _SEQUENCE_BITS)
-        head.put(frame.epoch, 8)
-        return head.to_bytes()
+    def _delta(self, distance: int, base: State) -> bytes | None:
+        """What was told last, from a base so many frames before."""
+        head = (self.grade << 1 | 1) << _BASE_BITS | distance
+        bits = _FORM_BITS + _BASE_BITS
+        return self._limbs.write_delta(head, bits, base.codes, self.grade)
 
     def _told_grip(self, grip: GripTold | None) -> bytes:
         """The grip as a section, when it has changed and now and then."""
@@ -181,30 +185,6 @@ class PackedSetpoints:
         if len(limbs) > 1:
             return _SOME_WITH_ACTIVE if frame.active else _SOME
         return (_ACTIVE_LIMB if frame.active else _LIMB) | limbs[0]
-
-    def _full(self, limbs: tuple[int, ...], value: int) -> bytes:
-        writer = BitWriter()
-        writer.put(self.grade, GRADE_BITS)
-        writer.put(0, 1)
-        self._limbs.put(writer, limbs, value, self.grade)
-        return writer.to_bytes()
-
-    def _delta(self, distance: int, base: State, state: State) -> bytes | None:
-        writer = BitWriter()
-        writer.put(self.grade, GRADE_BITS)
-        writer.put(1, 1)
-        writer.put(distance, _BASE_BITS)
-        changes = list(map(operator.sub, state.codes, base.codes))
-        for own in self._spans:
-            steps = changes[own]
-            width = (2 * max(*steps, -min(steps))).bit_length()
-            if width > _WIDEST:
-                return None
-            writer.put(width, _WIDTH_BITS)
-            if width:
-                half = 1 << (width - 1)
-                writer.put_all([step + half for step in steps], width)
-        return writer.to_bytes()
 
     def _told_plan(self, frame: SetpointFrame) -> bytes:
         plan = bytes([period_code(frame.period_ms), uplink_code(frame.uplink_bps)])
@@ -227,15 +207,19 @@ class PackedSetpoints:
         if buffer[0] == _MODE:
             return self._read_mode(buffer, reference_ns, sender)
         reader = BitReader(buffer[1:-LONG_BYTES])
-        time_ns = SETPOINT_STAMP.time_ns(reader.take(SETPOINT_STAMP.bits), reference_ns)
-        code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
+        head = reader.take(_HEAD_BITS)
+        time_code = head >> _SEQUENCE_BITS + _EPOCH_BITS
+        time_ns = SETPOINT_STAMP.time_ns(time_code, reference_ns)
+        code, epoch = head >> _EPOCH_BITS & _SEQUENCE_MASK, head & _EPOCH_MASK
         if buffer[0] == _GOAL:
             return self._read_goal(buffer, reader, time_ns, code, epoch, sender)
-        grade = self._limbs.take_grade(reader)
+        form = reader.take(_FORM_BITS)
+        grade = form >> 1
+        self._limbs.check_grade(grade)
         known = coarse_time(time_ns)
         counter = sender.counters
         sequence = counter.peek(code, _SEQUENCE_BITS, time_ns, telemetry=False)
-        if reader.take(1):
+        if form & 1:
             if not self._tells_all(buffer[0]):
                 raise FrameError("A delta frame must tell all limbs.")
             distance = reader.take(_BASE_BITS)
@@ -245,12 +229,18 @@ class PackedSetpoints:
                     f"Delta starts from frame {distance} before, which is not known."
                 )
             self._seal.check(buffer, known + base.known())
-            told, rows = self._limbs.take_codes(self._take_delta(reader, base), grade)
+            start = 8 + _HEAD_BITS + _FORM_BITS + _BASE_BITS
+            end = 8 * (len(buffer) - LONG_BYTES)
+            told, rows, after = self._limbs.take_delta(
+                buffer, start, end, base.codes, grade
+            )
+            rest = buffer[after:-LONG_BYTES]
         else:
             self._seal.check(buffer, known)
             limbs = self._told(buffer[0], reader)
             told, rows = self._limbs.take(reader, limbs, grade)
-        sections = read_sections(reader.rest())
+            rest = reader.rest()
+        sections = read_sections(rest)
         period, uplink = self._take_plan(sections, sender)
         signal = self._take_signal(sections.get(SIGNAL), told.limbs)
         grip = sections.get(GRIP)
@@ -259,8 +249,8 @@ class PackedSetpoints:
         sender.period_ms, sender.uplink_bps = period, uplink
         limbs = told.limbs
         if len(limbs) == self._schema.limbs:
-            state = State(self._grades[grade], told.codes, told.value)
-            sender.bases.keep(sequence, state)
+            codes = self._limbs.codes(grade)
+            sender.bases.keep(sequence, State(self._grades[grade], codes, told.value))
         return SetpointFrame(
             sequence=sequence,
             generated_ns=time_ns,
@@ -328,21 +318,6 @@ class PackedSetpoints:
         if key & 0xF8 not in (_ACTIVE_LIMB, _LIMB) or limb >= self._schema.limbs:
             raise FrameError(f"Frame key {key:#04x}: no such kind or limb.")
         return (limb,)
-
-    def _take_delta(self, reader: BitReader, base: State) -> list[int]:
-        codes: list[int] = []
-        for own in self._spans:
-            width = reader.take(_WIDTH_BITS)
-            before = base.codes[own]
-            if width:
-                half = 1 << (width - 1)
-                steps = reader.take_all(len(before), width)
-                codes += [
-                    code + step - half for code, step in zip(before, steps, strict=True)
-                ]
-            else:
-                codes += before
-        return codes
 
     @staticmethod
     def _take_plan(sections: dict[int, bytes], sender: Sender) -> tuple[float, float]:

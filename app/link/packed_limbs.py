@@ -5,18 +5,17 @@ names it in its key; one of several, but not all, carries a mask, a bit a limb, 
 last. The coordinates are one number in mixed radix (`app.link.layout`).
 """
 
-import operator
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from app.errors import FrameError
-from app.link.packing import BitReader, BitWriter
+from app.link.delta_codes import DeltaCodes
+from app.link.packing import BitReader
 from app.link.radix import Radix
 from app.link.records import WHOLE_ROBOT
 from app.link.schema import RobotLayout, Schema
-from models.numerics import FloatArray
+from models.numerics import FloatArray, IntArray
 
 __all__ = ["GRADE_BITS", "PackedLimbs", "Told"]
 
@@ -29,10 +28,8 @@ class Told(NamedTuple):
 
     limbs: tuple[int, ...]
     """In rising order."""
-    codes: tuple[int, ...]
-    """(3 S,) of the robot's coordinates; of no meaning for limbs that are not told."""
     value: int
-    """The codes in one number."""
+    """Their codes in one number."""
 
 
 class PackedLimbs:
@@ -48,14 +45,12 @@ class PackedLimbs:
         self._schema = schema
         self.layouts = layouts
         self._radix = [Radix(layout.limbs) for layout in layouts]
-        self._most = [
-            [axis.levels - 1 for limb in layout.limbs for axis in limb.axes]
-            for layout in layouts
-        ]
+        self._deltas = [DeltaCodes(radix) for radix in self._radix]
         self._masks = {
             mask: tuple(limb for limb in schema.all_limbs if mask >> limb & 1)
             for mask in range(1 << schema.limbs)
         }
+        self._numbers = {limbs: mask for mask, limbs in self._masks.items()}
 
     def bits(self, limbs: tuple[int, ...], grade: int) -> int:
         """Bits for the mask, if any, and the coordinates of these limbs."""
@@ -90,28 +85,46 @@ class PackedLimbs:
             )
         if not mask:
             raise FrameError("A frame must tell at least one limb: all are NaN.")
-        return Told(self._masks[mask], tuple(radix.codes()), value)
+        return Told(self._masks[mask], value)
 
-    def put(
-        self, writer: BitWriter, limbs: tuple[int, ...], value: int, grade: int
-    ) -> None:
-        """Append the mask, if any, and the number."""
-        if self._has_mask(len(limbs)):
-            writer.put(sum(1 << limb for limb in limbs), self._schema.limbs)
-        writer.put(value, self.layouts[grade].bits(limbs))
+    def codes(self, grade: int) -> IntArray:
+        """Return the codes (3 S,) of what was told or taken last at a resolution."""
+        return self._radix[grade].codes()
+
+    def joined(self, told: Told, grade: int) -> tuple[int, int]:
+        """Return the mask, if any, and the number as one; and how many bits it has."""
+        bits = self.layouts[grade].bits(told.limbs)
+        if not self._has_mask(len(told.limbs)):
+            return told.value, bits
+        mask = self._numbers[told.limbs]
+        return mask << bits | told.value, self._schema.limbs + bits
+
+    def write_delta(
+        self, head: int, head_bits: int, base: IntArray, grade: int
+    ) -> bytes | None:
+        """Return a head and what was told last, all limbs, from a base.
+
+        Args:
+            head: fields before it.
+            head_bits: of the head.
+            base: (3 S,) codes of the base.
+            grade: resolution.
+
+        Returns:
+            None where a coordinate differs by more than can be told.
+        """
+        return self._deltas[grade].write(head, head_bits, base)
 
     # -- in ------------------------------------------------------------------------
 
-    def take_grade(self, reader: BitReader) -> int:
-        """Take the resolution off.
+    def check_grade(self, grade: int) -> None:
+        """Check a resolution.
 
         Raises:
             FrameError: it is not known.
         """
-        grade = reader.take(GRADE_BITS)
         if grade >= len(self.layouts):
             raise FrameError(f"Resolution {grade} is not known.")
-        return grade
 
     def take_mask(self, reader: BitReader) -> tuple[int, ...]:
         """Take the limbs of a frame of several off.
@@ -138,30 +151,31 @@ class PackedLimbs:
             FrameError: it is none that `told` makes, or a bend lies out of range.
         """
         value = reader.take(self.layouts[grade].bits(limbs))
-        radix, mask = self._radix[grade], sum(1 << limb for limb in limbs)
-        if not radix.part(mask, value):
-            raise FrameError("Coordinates are outside their range.")
-        told = Told(limbs, tuple(radix.codes()), value)
-        return told, self._rows(radix, mask, limbs)
-
-    def take_codes(self, codes: Sequence[int], grade: int) -> tuple[Told, FloatArray]:
-        """Do as `take` with the codes (3 S,) of the whole robot.
-
-        Raises:
-            FrameError: a code or a bend lies out of range.
-        """
-        if any(map(operator.gt, codes, self._most[grade])) or min(codes) < 0:
-            raise FrameError("A delta leads out of the range of a coordinate.")
-        radix, limbs = self._radix[grade], self._schema.all_limbs
-        mask = (1 << len(limbs)) - 1
-        told = Told(limbs, tuple(codes), radix.join(mask, codes))
-        return told, self._rows(radix, mask, limbs)
-
-    def _rows(self, radix: Radix, mask: int, limbs: tuple[int, ...]) -> FloatArray:
-        first, last = 0, self._schema.limbs
         if len(limbs) == 1:
             first, last = limbs[0], limbs[0] + 1
-        rows = radix.rows(mask, first, last)
-        if rows is None:
-            raise FrameError("A bend lies outside of what its segment can be told.")
-        return rows
+        else:
+            first, last = 0, self._schema.limbs
+        mask = self._numbers[limbs]
+        return Told(limbs, value), self._radix[grade].read(mask, value, first, last)
+
+    def take_delta(
+        self, frame: bytes, start: int, end: int, base: IntArray, grade: int
+    ) -> tuple[Told, FloatArray, int]:
+        """Read all limbs from a base.
+
+        Args:
+            frame: all of it.
+            start: the first bit of the delta.
+            end: the bit after the last that may belong to it.
+            base: (3 S,) codes of the base.
+            grade: resolution.
+
+        Returns:
+            What is told; (S, 3) coordinates [rad, rad, m]; the byte of the frame after.
+
+        Raises:
+            FrameError: it is cut, or a code or a bend lies out of range.
+        """
+        after, rows = self._deltas[grade].read(frame, start, end, base)
+        told = Told(self._schema.all_limbs, self._radix[grade].number())
+        return told, rows, after

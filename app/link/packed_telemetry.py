@@ -27,7 +27,7 @@ from app.clock import NS_PER_MS, NS_PER_US
 from app.errors import FrameError
 from app.link.object_section import read_object, write_object
 from app.link.packed_limbs import GRADE_BITS, PackedLimbs
-from app.link.packing import BitReader, BitWriter
+from app.link.packing import BitReader, filled
 from app.link.records import STATUS_BITS, WHOLE_ROBOT, TelemetryFrame
 from app.link.schema import Grade
 from app.link.seal import LONG_BYTES
@@ -55,11 +55,28 @@ __all__ = ["PackedTelemetry"]
 _SEQUENCE_BITS = 10
 _HOLD_TICK_NS = 250 * NS_PER_US
 _HOLD_UNKNOWN = 65535
-_HEAD_BITS = TELEMETRY_STAMP.bits + 2 * _SEQUENCE_BITS + 8 + 3 + 1 + 14 + 16 + 10 + 2
+_SEQUENCE_MASK, _HOLD_MASK = (1 << _SEQUENCE_BITS) - 1, (1 << 16) - 1
+_STAMP_MASK, _GRADE_MASK = (1 << SETPOINT_STAMP.bits) - 1, (1 << GRADE_BITS) - 1
+_ECHO_BITS = 1 + _SEQUENCE_BITS + SETPOINT_STAMP.bits + 16 + _SEQUENCE_BITS
+_SAID_BITS = _SEQUENCE_BITS + 8 + 3 + _ECHO_BITS + GRADE_BITS
+_HEAD_BITS = TELEMETRY_STAMP.bits + _SAID_BITS
 _LONGEST_CONTACT = 64
 _STATES = tuple(RobotState)
 _ONE = Kind.TELEMETRY_LIMB.value
 _SOME, _ALL = Kind.TELEMETRY_SOME.value, Kind.TELEMETRY_ALL.value
+
+
+def _echo(frame: TelemetryFrame) -> int:
+    """The fields from `heard` to `received`, as one."""
+    heard = frame.echo_sequence >= 0
+    hold = _HOLD_UNKNOWN
+    if heard and math.isfinite(frame.echo_hold_ms):
+        ticks = round(frame.echo_hold_ms * NS_PER_MS / _HOLD_TICK_NS)
+        hold = min(_HOLD_UNKNOWN, max(0, ticks))
+    _, time_code = SETPOINT_STAMP.told(frame.echo_generated_ns)
+    number = frame.echo_sequence & _SEQUENCE_MASK if heard else 0
+    echo = (heard << _SEQUENCE_BITS | number) << SETPOINT_STAMP.bits | time_code
+    return (echo << 16 | hold) << _SEQUENCE_BITS | frame.received & _SEQUENCE_MASK
 
 
 class PackedTelemetry:
@@ -98,45 +115,31 @@ class PackedTelemetry:
         """
         told = self._limbs.told(frame.limb, frame.coordinates, self.grade)
         limbs = told.limbs
-        time_ns = TELEMETRY_STAMP.rounded_ns(frame.generated_ns)
-        writer = BitWriter()
-        writer.put(TELEMETRY_STAMP.code(time_ns), TELEMETRY_STAMP.bits)
-        writer.put(frame.sequence, _SEQUENCE_BITS)
-        writer.put(frame.epoch, 8)
-        writer.put(int(frame.state), 3)
-        self._put_echo(writer, frame)
-        writer.put(self.grade, GRADE_BITS)
-        self._limbs.put(writer, limbs, told.value, self.grade)
-        body = bytes([self._key(limbs)]) + writer.to_bytes()
+        time_ns, time_code = TELEMETRY_STAMP.told(frame.generated_ns)
+        head = self._key(limbs) << TELEMETRY_STAMP.bits | time_code
+        head = head << _SEQUENCE_BITS | frame.sequence & _SEQUENCE_MASK
+        head = head << 8 | frame.epoch & 0xFF
+        head = head << 3 | frame.state & 0x07
+        head = (head << _ECHO_BITS | _echo(frame)) << GRADE_BITS | self.grade
+        number, bits = self._limbs.joined(told, self.grade)
+        body = filled(head << bits | number, 8 + _HEAD_BITS + bits)
         room = mtu_bytes - len(body) - LONG_BYTES
-        kept: list[bytes] = []
+        contact = b""
         for section in self._sections(frame, limbs):
             if len(section) <= room:
                 room -= len(section)
-                kept.append(section)
-        # contact counts more than tension, and stands behind it
-        kept.sort(key=lambda section: section[0] == CONTACT)
-        body += b"".join(kept)
+                # contact counts more than tension, and stands behind it
+                if section[0] == CONTACT:
+                    contact = section
+                else:
+                    body += section
+        body += contact
         return body + self._seal.long(body, coarse_time(time_ns))
 
     def _key(self, limbs: tuple[int, ...]) -> int:
         if len(limbs) == 1:
             return _ONE | limbs[0]
         return _ALL if len(limbs) == self._schema.limbs else _SOME
-
-    @staticmethod
-    def _put_echo(writer: BitWriter, frame: TelemetryFrame) -> None:
-        heard = frame.echo_sequence >= 0
-        hold = _HOLD_UNKNOWN
-        if heard and math.isfinite(frame.echo_hold_ms):
-            ticks = round(frame.echo_hold_ms * NS_PER_MS / _HOLD_TICK_NS)
-            hold = min(_HOLD_UNKNOWN, max(0, ticks))
-        told_ns = SETPOINT_STAMP.rounded_ns(frame.echo_generated_ns)
-        writer.put(int(heard), 1)
-        writer.put(max(0, frame.echo_sequence), _SEQUENCE_BITS)
-        writer.put(SETPOINT_STAMP.code(told_ns), SETPOINT_STAMP.bits)
-        writer.put(hold, 16)
-        writer.put(frame.received, _SEQUENCE_BITS)
 
     def _sections(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> list[bytes]:
         sections: list[bytes] = []
@@ -205,13 +208,17 @@ class PackedTelemetry:
             reader.take(TELEMETRY_STAMP.bits), reference_ns
         )
         self._seal.check(buffer, coarse_time(time_ns))
-        code, epoch = reader.take(_SEQUENCE_BITS), reader.take(8)
-        state, heard = reader.take(3), reader.take(1)
+        said = reader.take(_SAID_BITS)
+        grade, said = said & _GRADE_MASK, said >> GRADE_BITS
+        self._limbs.check_grade(grade)
+        received, said = said & _SEQUENCE_MASK, said >> _SEQUENCE_BITS
+        hold, said = said & _HOLD_MASK, said >> 16
+        echo_time, said = said & _STAMP_MASK, said >> SETPOINT_STAMP.bits
+        echo, said = said & _SEQUENCE_MASK, said >> _SEQUENCE_BITS
+        heard, state, epoch = said & 1, said >> 1 & 0x07, said >> 4 & 0xFF
+        code = said >> 12
         if state >= len(_STATES):
             raise FrameError(f"Robot state {state} is not known.")
-        echo, echo_time = reader.take(_SEQUENCE_BITS), reader.take(SETPOINT_STAMP.bits)
-        hold, received = reader.take(16), reader.take(_SEQUENCE_BITS)
-        grade = self._limbs.take_grade(reader)
         limbs = self._told(buffer[0], reader)
         _, rows = self._limbs.take(reader, limbs, grade)
         sections = read_sections(reader.rest())

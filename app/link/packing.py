@@ -2,13 +2,13 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from app.errors import FrameError
 
 __all__ = [
     "BitReader",
     "BitWriter",
+    "filled",
     "period_code",
     "period_ms",
     "unwrap",
@@ -32,17 +32,15 @@ class BitWriter:
         self._value = (self._value << bits) | (value & ((1 << bits) - 1))
         self._bits += bits
 
-    def put_all(self, values: Sequence[int], bits: int) -> None:
-        """Append fields of one size, none of which is longer than that."""
-        joined = 0
-        for value in values:
-            joined = (joined << bits) | value
-        self.put(joined, bits * len(values))
-
     def to_bytes(self) -> bytes:
         """Return the fields, zero bits filling the last byte."""
-        size = (self._bits + 7) // 8
-        return (self._value << (8 * size - self._bits)).to_bytes(size, "big")
+        return filled(self._value, self._bits)
+
+
+def filled(value: int, bits: int) -> bytes:
+    """Return fields that are one number of so many bits, zero bits filling a byte."""
+    size = (bits + 7) // 8
+    return (value << (8 * size - bits)).to_bytes(size, "big")
 
 
 class BitReader:
@@ -63,17 +61,6 @@ class BitReader:
             raise FrameError(f"Frame is cut: {bits} bits wanted, {self._left} left.")
         self._left -= bits
         return (self._value >> self._left) & ((1 << bits) - 1)
-
-    def take_all(self, count: int, bits: int) -> list[int]:
-        """Return the next fields of one size.
-
-        Raises:
-            FrameError: fewer are left.
-        """
-        joined, mask = self.take(count * bits), (1 << bits) - 1
-        return [
-            (joined >> shift) & mask for shift in range((count - 1) * bits, -1, -bits)
-        ]
 
     def rest(self) -> bytes:
         """Return the whole bytes that are left, after the filling of the present one.

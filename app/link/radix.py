@@ -10,17 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from app.errors import FrameError
 from app.link.layout import LimbLayout
 from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray, kernel
 
-__all__ = ["Radix"]
+__all__ = ["Radix", "RadixData", "pack", "rows_of"]
 
 _WORD_BITS = 32
 _AXES = 3
+_WHY = {
+    1: "Coordinates are outside their range.",
+    2: "A bend lies outside of what its segment can be told.",
+}
 
 
-class _RadixData(NamedTuple):
+class RadixData(NamedTuple):
     """The layouts of all limbs, S segments."""
 
     limb_start: IntArray
@@ -39,7 +44,7 @@ class _RadixData(NamedTuple):
 
 @kernel
 def quantise(
-    data: _RadixData,
+    data: RadixData,
     first: int,
     last: int,
     coordinates: FloatArray,
@@ -85,7 +90,7 @@ def quantise(
 
 
 @kernel
-def pack(data: _RadixData, told: int, words_out: IntArray) -> None:
+def pack(data: RadixData, told: int, words_out: IntArray) -> None:
     """Write the codes of the limbs in a mask as a number."""
     for i in range(words_out.size):
         words_out[i] = 0
@@ -102,7 +107,7 @@ def pack(data: _RadixData, told: int, words_out: IntArray) -> None:
 
 
 @kernel
-def unpack(data: _RadixData, told: int, words_out: IntArray) -> int:
+def unpack(data: RadixData, told: int, words_out: IntArray) -> int:
     """Take the codes of the limbs in a mask off a number.
 
     Returns:
@@ -127,7 +132,7 @@ def unpack(data: _RadixData, told: int, words_out: IntArray) -> int:
 
 @kernel
 def rows_of(
-    data: _RadixData, told: int, first: int, last: int, coordinates_out: FloatArray
+    data: RadixData, told: int, first: int, last: int, coordinates_out: FloatArray
 ) -> int:
     """Write what the codes of the limbs in a mask mean.
 
@@ -160,6 +165,33 @@ def rows_of(
     return 0
 
 
+@kernel
+def read_number(
+    data: RadixData,
+    told: int,
+    first: int,
+    last: int,
+    words_out: IntArray,
+    coordinates_out: FloatArray,
+) -> int:
+    """Take a number apart, and write what it means.
+
+    Args:
+        data: its `codes` are written.
+        told: the mask of limbs that the number tells.
+        first: first limb that `coordinates_out` has rows of.
+        last: the limb after the last.
+        words_out: the number; is used up.
+        coordinates_out: (n, 3), as of `rows_of`.
+
+    Returns:
+        0; 1 where the number is none that `pack` makes, 2 as `rows_of` returns 1.
+    """
+    if unpack(data, told, words_out) != 0:
+        return 1
+    return 2 * rows_of(data, told, first, last, coordinates_out)
+
+
 class Radix:
     """Writes and reads the coordinates of one robot at one resolution."""
 
@@ -174,8 +206,8 @@ class Radix:
         axes = [axis for layout in layouts for axis in layout.axes]
 
         self._codes = np.zeros(len(axes), dtype=np.int64)
-        self._data = Bound(
-            _RadixData(
+        self.data = Bound(
+            RadixData(
                 limb_start=np.array(starts, dtype=np.int64),
                 bend=np.array([bend for layout in layouts for bend in layout.bends]),
                 low=np.array([axis.low for axis in axes]).reshape(-1, _AXES),
@@ -184,15 +216,15 @@ class Radix:
                 codes=self._codes,
             )
         )
+        """The layouts, and the codes written or read last; for kernels."""
         bits = sum(layout.span.bit_length() for layout in layouts)
         self._bytes = bytearray(4 * (bits // _WORD_BITS + 1))
-        self._words = np.frombuffer(self._bytes, dtype=np.uint32)
+        self.words: IntArray = np.frombuffer(self._bytes, dtype=np.uint32)
+        """Where kernels write a number."""
         self._starts = starts
         sample = np.zeros((1, _AXES))
-        self._quantise = bind(quantise, self._data, 0, 0, sample, self._words)
-        self._pack = bind(pack, self._data, 0, self._words)
-        self._unpack = bind(unpack, self._data, 0, self._words)
-        self._rows = bind(rows_of, self._data, 0, 0, 0, sample)
+        self._quantise = bind(quantise, self.data, 0, 0, sample, self.words)
+        self._read = bind(read_number, self.data, 0, 0, 0, self.words, sample)
 
     def write(self, first: int, last: int, coordinates: FloatArray) -> tuple[int, int]:
         """Quantise the coordinates of neighbouring limbs.
@@ -208,35 +240,35 @@ class Radix:
             and the number.
         """
         rows = np.ascontiguousarray(coordinates, dtype=np.float64)
-        told = self._quantise(self._data, first, last, rows, self._words)
-        return told, int.from_bytes(self._bytes, "little")
+        told = self._quantise(self.data, first, last, rows, self.words)
+        return told, self.number()
 
-    def codes(self) -> list[int]:
-        """Return the codes (3 S,) that were written or read last."""
-        return self._codes.tolist()
-
-    def join(self, told: int, codes: Sequence[int]) -> int:
-        """Return the number of the codes (3 S,) of the limbs in a mask."""
-        self._codes[:] = codes
-        self._pack(self._data, told, self._words)
+    def number(self) -> int:
+        """Return the number that was written last, here or by another kernel."""
         return int.from_bytes(self._bytes, "little")
 
-    def part(self, told: int, number: int) -> bool:
-        """Take a number apart; False where it is none that `write` makes."""
-        self._bytes[:] = number.to_bytes(len(self._bytes), "little")
-        return self._unpack(self._data, told, self._words) == 0
+    def codes(self) -> IntArray:
+        """Return a copy of the codes (3 S,) that were written or read last."""
+        return self._codes.copy()
 
-    def rows(self, told: int, first: int, last: int) -> FloatArray | None:
-        """Return what the codes mean that were joined or parted last.
+    def read(self, told: int, number: int, first: int, last: int) -> FloatArray:
+        """Take a number apart.
 
         Args:
-            told: the mask.
+            told: the mask of limbs that it tells.
+            number: as `write` made it.
             first: first limb to return.
             last: the limb after the last.
 
         Returns:
-            (n, 3) [rad, rad, m], NaN of limbs not in the mask; None where a bend lies
-            out of range.
+            (n, 3) [rad, rad, m], NaN of limbs not in the mask.
+
+        Raises:
+            FrameError: it is none that `write` makes, or a bend lies out of range.
         """
+        self._bytes[:] = number.to_bytes(len(self._bytes), "little")
         rows = np.empty((self._starts[last] - self._starts[first], _AXES))
-        return None if self._rows(self._data, told, first, last, rows) else rows
+        status = self._read(self.data, told, first, last, self.words, rows)
+        if status:
+            raise FrameError(_WHY[status])
+        return rows

@@ -19,6 +19,7 @@ from app.errors import FrameError
 __all__ = ["LONG_BYTES", "Seal", "plain_long"]
 
 LONG_BYTES = 3
+_crc16, _crc8 = fastcrc.crc16.ibm_3740, fastcrc.crc8.sae_j1850
 _WHY = (
     "the frame is damaged, or of another robot number, robot file, version, session, "
     "time or base."
@@ -27,9 +28,7 @@ _WHY = (
 
 def plain_long(body: bytes) -> bytes:
     """Return the 24 bits over a frame that any session and schema may read."""
-    return fastcrc.crc16.ibm_3740(body).to_bytes(2, "big") + bytes(
-        [fastcrc.crc8.sae_j1850(body)]
-    )
+    return (_crc16(body) << 8 | _crc8(body)).to_bytes(LONG_BYTES, "big")
 
 
 class Seal:
@@ -52,9 +51,6 @@ class Seal:
         self.session = session
         self._prefix = self._head + session.to_bytes(4, "big")
 
-    def _prefixed(self, body: bytes, known: bytes, *, stranger: bool) -> bytes:
-        return (self._stranger if stranger else self._prefix) + known + body
-
     def long(self, body: bytes, known: bytes, *, stranger: bool = False) -> bytes:
         """Return the three bytes that end a packed frame.
 
@@ -63,12 +59,13 @@ class Seal:
             known: what the receiver knows without being told.
             stranger: the sender does not know the session.
         """
-        return plain_long(self._prefixed(body, known, stranger=stranger))
+        sealed = (self._stranger if stranger else self._prefix) + known + body
+        return (_crc16(sealed) << 8 | _crc8(sealed)).to_bytes(LONG_BYTES, "big")
 
     def short(self, body: bytes, known: bytes, *, stranger: bool = False) -> bytes:
         """Return the byte that ends a compact frame; see `long`."""
-        prefixed = self._prefixed(body, known, stranger=stranger)
-        return bytes([fastcrc.crc8.sae_j1850(prefixed)])
+        sealed = (self._stranger if stranger else self._prefix) + known + body
+        return bytes([_crc8(sealed)])
 
     def check(self, frame: bytes, known: bytes, *, stranger: bool = False) -> None:
         """Check a packed frame.
@@ -76,8 +73,8 @@ class Seal:
         Raises:
             FrameError: its seal is wrong.
         """
-        body, seal = frame[:-LONG_BYTES], frame[-LONG_BYTES:]
-        if self.long(body, known, stranger=stranger) != seal:
+        seal = self.long(frame[:-LONG_BYTES], known, stranger=stranger)
+        if seal != frame[-LONG_BYTES:]:
             raise FrameError(f"CRC is wrong: {_WHY}")
 
     def fits(self, frame: bytes, known: bytes, *, stranger: bool = False) -> bool:

@@ -54,7 +54,7 @@ def write_section(kind: int, content: bytes) -> bytes:
         raise FrameError(
             f"Section {kind} has {len(content)} bytes: at most {_LONGEST}."
         )
-    return bytes([kind, len(content)]) + content
+    return bytes((kind, len(content))) + content
 
 
 def read_sections(buffer: bytes) -> dict[int, bytes]:
@@ -64,11 +64,11 @@ def read_sections(buffer: bytes) -> dict[int, bytes]:
         FrameError: the last one is cut.
     """
     sections: dict[int, bytes] = {}
-    at = 0
-    while at < len(buffer):
-        if at + 2 > len(buffer) or at + 2 + buffer[at + 1] > len(buffer):
-            raise FrameError(f"Section at byte {at} of {len(buffer)} is cut.")
-        end = at + 2 + buffer[at + 1]
+    at, size = 0, len(buffer)
+    while at < size:
+        end = at + 2 + buffer[at + 1] if at + 1 < size else size + 1
+        if end > size:
+            raise FrameError(f"Section at byte {at} of {size} is cut.")
         sections[buffer[at]] = buffer[at + 2 : end]
         at = end
     return sections

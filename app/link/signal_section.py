@@ -116,14 +116,23 @@ def write_signal(told: SignalTold) -> bytes:
     fields = int(told.fields)
     head = told.strategy << 20 | told.limb << 17 | fields << 11
     content = (head | told.engagement % ENGAGEMENTS).to_bytes(_HEAD_BYTES, "big")
-    codes: list[int] = []
     vectors = told.position, told.velocity, told.force, told.wave
-    for (field, step), values in zip(_VECTORS, vectors, strict=True):
-        if fields & field:
-            codes += _codes(values, step)
-    content += _WORDS[fields].pack(*codes)
+    codes: list[int] = []
+    for place, step in _PLACES[fields]:
+        x, y, z = vectors[place]
+        try:
+            codes += round(x / step), round(y / step), round(z / step)
+        except (ValueError, OverflowError):
+            raise _not_finite(vectors[place]) from None
+    try:
+        content += _WORDS[fields].pack(*codes)
+    except struct.error:  # the end of the range is told
+        within = [min(max(code, -_WORD), _WORD - 1) for code in codes]
+        content += _WORDS[fields].pack(*within)
     if fields & _INTEGRAL:
-        for value in _finite(told.integral):
+        if not all(map(math.isfinite, told.integral)):
+            raise _not_finite(told.integral)
+        for value in told.integral:
             code = round(value / _INTEGRAL_STEP) % _INTEGRAL_SPAN
             content += code.to_bytes(3, "big")
     if fields & _ENERGY:
@@ -142,15 +151,12 @@ def read_signal(content: bytes) -> SignalTold:
     if len(content) != _LENGTHS[fields]:
         raise FrameError(f"Signal has {len(content)} bytes, not {_LENGTHS[fields]}.")
     words = _WORDS[fields].unpack_from(content, _HEAD_BYTES)
-    vectors: list[Vector] = []
+    vectors = [_ZERO] * len(_VECTORS)
     at = 0
-    for field, step in _VECTORS:
-        if fields & field:
-            x, y, z = words[at : at + 3]
-            vectors.append((step * x, step * y, step * z))
-            at += 3
-        else:
-            vectors.append(_ZERO)
+    for place, step in _PLACES[fields]:
+        x, y, z = words[at : at + 3]
+        vectors[place] = step * x, step * y, step * z
+        at += 3
     at = _HEAD_BYTES + 2 * at
     integral = _ZERO
     if fields & _INTEGRAL:
@@ -207,27 +213,25 @@ def _length(fields: int) -> int:
     return _HEAD_BYTES + _WORDS[fields].size + integral + energy
 
 
-def _words(fields: int) -> struct.Struct:
-    return struct.Struct(
-        ">" + "3h" * sum(bool(fields & field) for field, _ in _VECTORS)
+def _places(fields: int) -> tuple[tuple[int, float], ...]:
+    return tuple(
+        (place, step) for place, (bit, step) in enumerate(_VECTORS) if fields & bit
     )
 
 
+def _words(fields: int) -> struct.Struct:
+    return struct.Struct(">" + "3h" * len(_PLACES[fields]))
+
+
 _SINGLE = struct.Struct(">f")
+_PLACES = tuple(map(_places, range(64)))
+"""For each combination, which of the vectors are told, and their steps."""
 _WORDS = tuple(map(_words, range(64)))
 _LENGTHS = tuple(map(_length, range(64)))
 
 
-def _finite(values: Sequence[float]) -> Sequence[float]:
-    if not all(map(math.isfinite, values)):
-        raise FrameError(f"Signal {tuple(values)} cannot be sent: it is not finite.")
-    return values
-
-
-def _codes(values: Sequence[float], step: float) -> list[int]:
-    return [
-        min(max(round(value / step), -_WORD), _WORD - 1) for value in _finite(values)
-    ]
+def _not_finite(values: Sequence[float]) -> FrameError:
+    return FrameError(f"Signal {tuple(values)} cannot be sent: it is not finite.")
 
 
 def _rounded_down(energy: float) -> bytes:

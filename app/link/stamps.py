@@ -15,9 +15,9 @@ one another modulo 3.1 days, which is what a hello can tell in 8 bytes.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.clock import NS_PER_MS, NS_PER_US
-from app.link.packing import unwrap
 
 __all__ = [
     "CLOCK_SPAN_NS",
@@ -53,20 +53,35 @@ class Stamp:
     ahead: int
     nearest: bool = False
 
+    @cached_property
+    def _half_ns(self) -> int:
+        return self.tick_ns // 2 if self.nearest else 0
+
+    @cached_property
+    def _mask(self) -> int:
+        return (1 << self.bits) - 1
+
+    @cached_property
+    def _behind(self) -> int:
+        return self._mask - self.ahead
+
     def rounded_ns(self, time_ns: int) -> int:
         """Return the time that is told [ns]."""
-        half_ns = self.tick_ns // 2 if self.nearest else 0
-        return (time_ns + half_ns) // self.tick_ns * self.tick_ns
+        return (time_ns + self._half_ns) // self.tick_ns * self.tick_ns
 
     def code(self, rounded_ns: int) -> int:
         """Return the bits that are sent of a time that was rounded."""
-        return (rounded_ns // self.tick_ns) & ((1 << self.bits) - 1)
+        return rounded_ns // self.tick_ns & self._mask
+
+    def told(self, time_ns: int) -> tuple[int, int]:
+        """Return the time that is told [ns], and the bits of it that are sent."""
+        tick = (time_ns + self._half_ns) // self.tick_ns
+        return tick * self.tick_ns, tick & self._mask
 
     def time_ns(self, code: int, reference_ns: int) -> int:
         """Return the time with these low bits in the window about a reference [ns]."""
-        behind = (1 << self.bits) - 1 - self.ahead
-        tick = unwrap(code, self.bits, reference_ns // self.tick_ns, behind)
-        return tick * self.tick_ns
+        first = reference_ns // self.tick_ns - self._behind
+        return (first + (code - first & self._mask)) * self.tick_ns
 
 
 SETPOINT_STAMP = Stamp(500 * NS_PER_US, 14, 4096, nearest=True)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.config.robot import build_robot_model, load_robot, robot_names
+from app.errors import FrameError
 from app.link.layout import unpack_codes
 from app.link.radix import Radix
 from app.link.schema import Grade, Schema
@@ -58,11 +59,9 @@ def test_numbers_are_those_of_the_layouts(
         wanted = layout.pack(codes, wanted)
     assert told == (1 << schema.limbs) - 1
     assert number == wanted
-    assert radix.codes() == [code for part in parts for code in part]
+    assert radix.codes().tolist() == [code for part in parts for code in part]
     assert unpack_codes(layouts, number) == parts
-    assert radix.part(told, number)
-    rows = radix.rows(told, 0, schema.limbs)
-    assert rows is not None
+    rows = radix.read(told, number, 0, schema.limbs)
     for limb, (layout, codes) in enumerate(zip(layouts, parts, strict=True)):
         np.testing.assert_allclose(
             rows[schema.rows(limb)], layout.rows(codes), rtol=1e-15, atol=1e-18
@@ -77,9 +76,7 @@ def test_limbs_that_are_left_out_take_no_room() -> None:
     told, number = radix.write(0, 4, pose)
     assert told == 0b1101
     assert number < layouts[0].span * layouts[2].span * layouts[3].span
-    assert radix.part(told, number)
-    rows = radix.rows(told, 0, 4)
-    assert rows is not None
+    rows = radix.read(told, number, 0, 4)
     assert np.isnan(rows[schema.rows(1)]).all()
     alone, short = radix.write(1, 2, poses(schema, 2, 0.5)[schema.rows(1)])
     assert alone == 0b10
@@ -101,5 +98,8 @@ def test_a_number_that_is_too_great_is_none() -> None:
     span = 1
     for layout in layouts:
         span *= layout.span
-    assert radix.part(15, span - 1)
-    assert not radix.part(15, span)
+    # the last number is of the corners of squares, outside of what a segment can bend
+    with pytest.raises(FrameError, match="bend"):
+        radix.read(15, span - 1, 0, 4)
+    with pytest.raises(FrameError, match="range"):
+        radix.read(15, span, 0, 4)
