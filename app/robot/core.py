@@ -211,32 +211,33 @@ class RobotCore:
             How many are done; none of a rig, of a limb that stands still frozen, and
             where a measurement is not finite.
         """
-        contact, quiet, bridge = self._contact, self._quiet, self.bridge
-        if quiet is None or contact is None or self._frozen:
+        contact, quiet = self._contact, self._quiet
+        if contact is None or quiet is None or self._frozen:
             return 0
+        bridge = self.bridge
         quiet_ns = bridge.quiet_until_ns - now_ns
         if quiet_ns <= 0:
             return 0
-        self._until_sense -= 1
-        if self._until_sense <= 0:
+        until_sense = self._until_sense - 1
+        if until_sense <= 0:
             contact = self._sense_contact(now_ns, *quiet.measure())
+            until_sense = self._until_sense
         elapsed_ns = bridge.go_on(now_ns)
         if steps > 1:
-            left = self._until_sense if elapsed_ns == STEP_NS else 1
+            left = until_sense if elapsed_ns == STEP_NS else 1
             steps = min(steps, left, -(-quiet_ns // STEP_NS))
         period, patience_ns = elapsed_ns / NS_PER_S, bridge.safety.hold_after_ns
         done = quiet.run(now_ns, steps, period, patience_ns, contact)
+        self._until_sense = until_sense
         if not done:
             return 0
         if done > 1:
-            last_ns = now_ns + (done - 1) * STEP_NS
-            bridge.go_on(last_ns)
-            self._until_sense -= done - 1
-        else:
-            last_ns = now_ns
+            now_ns += (done - 1) * STEP_NS
+            bridge.go_on(now_ns)
+            self._until_sense = until_sense - done + 1
         self.applied = quiet.applied
         if self._plant is not None and self._plant.frozen:
-            self._note_frozen(last_ns, self._plant.frozen)
+            self._note_frozen(now_ns, self._plant.frozen)
         return done
 
     def _tell_grippers(self) -> None:

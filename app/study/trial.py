@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.clock import NS_PER_S, VirtualClock
+from app.clock import NS_PER_S
 from app.config.link import LinkParameters, link_names, load_link
 from app.config.robot import RobotParameters, build_robot_model, load_robot
 from app.config.scene import SceneParameters, load_scene
@@ -70,11 +70,6 @@ _HEALTH_PERIOD = 100
 _ROBOT_PERIOD = 10
 _STATUS_PERIOD = 100
 _FLUSH_PERIOD = 1000
-
-
-def _time_ns(tick: int) -> int:
-    """Return the time of a tick [ns]."""
-    return START_NS + (tick + 1) * PERIOD_NS
 
 
 def _tick_at(time_ns: int) -> int:
@@ -167,7 +162,6 @@ class Trial:
         seed = setup.seed
         seeds = setup.seeds or TrialSeeds.same(seed)
         self._model = model
-        self._clock = VirtualClock(START_NS)
         self.task: PlacedTask | None = None
         if setup.task is not None:
             self.task = place_task(load_task(setup.task), parameters, setup.variant)
@@ -205,15 +199,16 @@ class Trial:
         self.health = self._blocks.health.local
         self.state = self.loop.state
         self.statistics = self.loop.statistics
-        self._asked = False  # a goal, since the last exchange
+        self._asked = True  # a goal, since the last exchange; at first all is new
         self._remembered = 0  # rows of the log
-        self._robot_ticks = 0
+        self._robot_ticks = 0  # that it has done
+        self._robot_tick = 0  # when it must have caught up, by what is known now
         self.ticks = 0
 
     @property
     def now_ns(self) -> int:
         """Time of the last tick [ns]."""
-        return self._clock.now_ns()
+        return START_NS + self.ticks * PERIOD_NS
 
     @property
     def true_pose(self) -> FloatArray:
@@ -306,14 +301,17 @@ class Trial:
         """Return the next tick at which more than the two loops has work."""
         tick = self.ticks
         if self._hands is not None:
+            self._robot_tick = tick
             return tick
+        self._robot_tick = _tick_at(self.core.quiet_until_ns)
         exchange_ns = 0 if self._asked else self.exchange.idle_until_ns
         exchange = max(tick, _tick_at(exchange_ns))
         busy = min(
             tick - tick % _OPERATOR_PERIOD + _OPERATOR_PERIOD - 1,
             exchange + exchange % _LINK_PERIOD,
             tick + -tick % _HEALTH_EVERY,
-            _tick_at(min(self.channel.next_ns, self.core.quiet_until_ns)),
+            _tick_at(self.channel.next_ns),
+            self._robot_tick,
         )
         return max(tick, busy)
 
@@ -324,19 +322,20 @@ class Trial:
         behind; what happens to it is known only once it has caught up.
         """
         tick = self.ticks
-        first_ns = _time_ns(tick)
+        now_ns = START_NS + (tick + 1) * PERIOD_NS
         if tick % _OPERATOR_PERIOD == 0 or self._hands is not None:
-            self._operate(first_ns)
-        done, news = self.loop.run_on(first_ns, 1 + last - tick)
-        tick += done - 1
-        self.ticks = tick
-        now_ns = self._clock.wait_until(first_ns + (done - 1) * PERIOD_NS)
+            self._operate(now_ns)
+        done, news = self.loop.run_on(now_ns, 1 + last - tick)
+        if done > 1:
+            tick += done - 1
+            now_ns += (done - 1) * PERIOD_NS
+            self.ticks = tick
         if news:
             self._tell(self._watch.step(self.state))
         if tick % _LINK_PERIOD == 0:
             self._exchange(now_ns)
         self._carry(now_ns)
-        if now_ns >= self.core.quiet_until_ns:
+        if tick >= self._robot_tick:
             self._catch_up(tick + 1)
         if tick % _ROBOT_PERIOD == 0:
             self._keep(now_ns)
@@ -344,9 +343,10 @@ class Trial:
 
     def _catch_up(self, tick: int) -> None:
         """Do what the robot has not done yet of the ticks before one."""
-        behind = tick - self._robot_ticks
-        if behind > 0:
-            for sent_ns, packet in self.core.run_on(_time_ns(tick - behind), behind):
+        done = self._robot_ticks
+        if done < tick:
+            first_ns = START_NS + (done + 1) * PERIOD_NS
+            for sent_ns, packet in self.core.run_on(first_ns, tick - done):
                 self._submit(sent_ns, Direction.UP, packet)
             self._robot_ticks = tick
 
@@ -369,8 +369,9 @@ class Trial:
             self._recorder.write_input(source, sample)
 
     def _exchange(self, now_ns: int) -> None:
-        self._asked = False
-        self.exchange.desk.look(now_ns, self._blocks)
+        if self._asked:
+            self._asked = False
+            self.exchange.desk.look(now_ns, self._blocks)
         packets = self.exchange.send(now_ns, self.state)
         for packet in packets:
             self.summary.add_sent(len(packet))
@@ -391,6 +392,7 @@ class Trial:
         for delivery in self.channel.advance(now_ns):
             if delivery.direction is Direction.DOWN:
                 self._catch_up(self.ticks)
+                self._robot_tick = self.ticks
                 self.core.receive(now_ns, delivery.payload)
             else:
                 self._hear(now_ns, delivery.payload)
