@@ -29,8 +29,7 @@ def run_trial(setup: TrialSetup, seconds: float, log: Path) -> dict[str, Any]:
     wall_ns = time.monotonic_ns()
     with Recorder(log, facts, files) as recorder:
         trial = Trial(setup, recorder)
-        for _ in range(round(seconds * NS_PER_S / PERIOD_NS)):
-            trial.step()
+        trial.run(round(seconds * NS_PER_S / PERIOD_NS))
         trial.finish()
     wall_ns = time.monotonic_ns() - wall_ns
     summary = trial.summary.as_dict(trial.statistics, str(log))
