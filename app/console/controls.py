@@ -12,7 +12,7 @@ from app.clock import NS_PER_MS
 from app.console.drag import TipDrag
 from app.console.wishes import GoalWishes, LinkWishes, TeleopWishes
 from app.control.blocks import SessionBlocks
-from app.messages import InputMode, OperatorInput, Source
+from app.messages import InputMode, OperatorInput, Source, put_sample
 from app.operator.keyboard import KeyboardOperator
 
 __all__ = ["ConsoleControls", "ControlLock"]
@@ -177,7 +177,7 @@ class ConsoleControls:
         self._published_ns = now_ns
         if not self.is_writer:
             return
-        self._mailbox.local.put(self.sample(now_ns))
+        put_sample(self.sample(now_ns), self._mailbox.local_words)
         self._mailbox.publish()
         self.wishes.publish(now_ns)
         self.teleop.publish()

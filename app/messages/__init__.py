@@ -13,6 +13,7 @@ from app.messages.inputs import (
     InputMode,
     OperatorInput,
     Source,
+    put_sample,
 )
 from app.messages.marks import Mark
 from app.messages.modes import RobotFault, RobotState, StationMode
@@ -61,6 +62,7 @@ __all__ = [
     "TurnKind",
     "health_shapes",
     "pack_event",
+    "put_sample",
     "state_shapes",
     "unpack_event",
 ]

@@ -1,5 +1,6 @@
 """One sample of an operator, and its shared form."""
 
+import struct
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -8,7 +9,18 @@ import numpy as np
 from app.messages.shapes import ONE_FLOAT, ONE_INT, Shapes
 from models.numerics import FloatArray, IntArray
 
-__all__ = ["INPUT_SHAPES", "InputBlock", "InputMode", "OperatorInput", "Source"]
+__all__ = [
+    "INPUT_SHAPES",
+    "InputBlock",
+    "InputMode",
+    "OperatorInput",
+    "Source",
+    "put_sample",
+]
+
+
+_WORDS = struct.Struct("=6q10d4q")  # three vectors and the grip between integers
+_RATE = 6  # the first vector's place
 
 
 class Source(IntEnum):
@@ -87,27 +99,8 @@ class InputBlock(NamedTuple):
     estop_count: IntArray
     estop_reset_count: IntArray
 
-    def put(self, sample: OperatorInput) -> None:
-        """Copy a sample into these arrays."""
-        (
-            self.stamp_ns[0],
-            self.present[0],
-            self.deadman[0],
-            self.clutch[0],
-            self.mode[0],
-            self.limb[0],
-            self.rate[:],
-            self.target[:],
-            self.velocity[:],
-            self.grip[0],
-            self.arm_count[0],
-            self.disarm_count[0],
-            self.estop_count[0],
-            self.estop_reset_count[0],
-        ) = sample
-
     def sample(self) -> OperatorInput:
-        """Undo `put`."""
+        """Undo `put_sample`."""
         return OperatorInput(
             stamp_ns=int(self.stamp_ns[0]),
             present=bool(self.present[0]),
@@ -124,6 +117,24 @@ class InputBlock(NamedTuple):
             estop_count=int(self.estop_count[0]),
             estop_reset_count=int(self.estop_reset_count[0]),
         )
+
+
+def put_sample(sample: OperatorInput, words_out: IntArray) -> None:
+    """Write a sample as an `InputBlock`, whose fields lie in order, end to end.
+
+    Args:
+        sample: it.
+        words_out: of the block, as `app.control.mailbox` lays it out.
+    """
+    _WORDS.pack_into(
+        words_out.data,
+        0,
+        *sample[:_RATE],
+        *sample.rate,
+        *sample.target,
+        *sample.velocity,
+        *sample[_RATE + 3 :],
+    )
 
 
 INPUT_SHAPES: Shapes = dict.fromkeys(InputBlock._fields, ONE_INT) | {

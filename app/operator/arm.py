@@ -4,6 +4,7 @@ For operators that command a place, not a force on a handle: the place moves as 
 arm's reference does, along one direction.
 """
 
+import math
 from collections import deque
 
 from app.clock import NS_PER_S
@@ -26,12 +27,14 @@ class ForceHolder:
     def __init__(self, wanted: float) -> None:
         """Prepare; `wanted` is the force that the hand is to exert [N]."""
         self._wanted = float(wanted)
-        self._rate = bind(
-            arm_reference_rate, self._wanted, 0.0, FORCE_GAIN, FORCE_DEAD_ZONE
-        )
-        self._felt: deque[tuple[int, float]] = deque()
+        bound = (self._wanted, 0.0, FORCE_GAIN, FORCE_DEAD_ZONE)
+        self._rate_at = bind(arm_reference_rate, *bound)
+        self._rate = self._rate_at(*bound)  # [m/s] by what was felt so long ago
+        self._felt: deque[tuple[int, float]] = deque()  # from when it counts, how much
+        self._newest = math.nan
         self._last_ns: int | None = None
         self.is_settled = False
+        """The force that counts is as near to the wanted one as a person can tell."""
 
     def step(self, now_ns: int, felt: float) -> float:
         """Return by how far to go on pressing since the last call [m].
@@ -40,14 +43,20 @@ class ForceHolder:
             now_ns: present time [ns].
             felt: force that the hand exerts now [N]; it counts 0.15 s later.
         """
-        self._felt.append((now_ns, felt))
-        late_ns = now_ns - _DELAY_NS
-        while len(self._felt) > 1 and self._felt[1][0] <= late_ns:
-            self._felt.popleft()
-        old_ns, old = self._felt[0]
-        period = 0.0 if self._last_ns is None else (now_ns - self._last_ns) / NS_PER_S
-        self._last_ns = now_ns
-        known = old if old_ns <= late_ns else 0.0
-        rate = self._rate(self._wanted, known, FORCE_GAIN, FORCE_DEAD_ZONE)
-        self.is_settled = rate == 0.0
-        return rate * period
+        if felt != self._newest:
+            self._newest = felt
+            self._felt.append((now_ns + _DELAY_NS, felt))
+        if self._felt and now_ns >= self._felt[0][0]:
+            self._count(now_ns)
+        last_ns, self._last_ns = self._last_ns, now_ns
+        if last_ns is None:
+            self.is_settled = self._rate == 0.0
+            return 0.0
+        return self._rate * ((now_ns - last_ns) / NS_PER_S)
+
+    def _count(self, now_ns: int) -> None:
+        """Take up what was felt so long ago."""
+        while self._felt and now_ns >= self._felt[0][0]:
+            _, felt = self._felt.popleft()
+        self._rate = self._rate_at(self._wanted, felt, FORCE_GAIN, FORCE_DEAD_ZONE)
+        self.is_settled = self._rate == 0.0

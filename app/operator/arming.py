@@ -40,15 +40,19 @@ class ArmingWish(NamedTuple):
     """Presses of disarm so far."""
 
 
+def _wishes(arm: int, disarm: int) -> tuple[ArmingWish, ArmingWish]:
+    """What is wished for after so many presses: without driving, and with."""
+    return ArmingWish(False, arm, disarm), ArmingWish(True, arm, disarm)
+
+
 class ScriptedArming:
     """Arms when telemetry is fresh, arms again when the robot has let go."""
 
     def __init__(self, source: Source) -> None:
         """Start with nothing pressed; `source` is the one this program speaks as."""
         self._may_drive_beside = (-1, int(source))
-        self._arm = 0
-        self._disarm = 0
-        self._first_ns: int | None = None
+        self._wishes = _wishes(0, 0)
+        self._settled_ns: int | None = None
         self._pressed_ns = 0
         self._was_armed = False
         self._own_disarm = False
@@ -71,25 +75,28 @@ class ScriptedArming:
         Returns:
             Whether to drive now, and the presses so far.
         """
-        if self._first_ns is None:
-            self._first_ns = now_ns
+        if self._settled_ns is None:
+            self._settled_ns = now_ns + _SETTLE_NS
         mode = state.mode.item()
-        armed = mode == _ARMED
-        heard_ns = health.robot_heard_ns.item()
-        fresh = heard_ns > 0 and now_ns - heard_ns <= health.telemetry_limit_ns.item()
-        if not armed:
+        if mode != _ARMED:
             self._watch_people(now_ns, mode, state.arm_refusal.item())
-        self._was_armed = armed
+        self._was_armed = mode == _ARMED
+        heard_ns = health.robot_heard_ns.item()
         drive = False
-        if not self._ended and fresh and now_ns - self._first_ns >= _SETTLE_NS:
-            if armed:
+        if (
+            heard_ns > 0
+            and now_ns - heard_ns <= health.telemetry_limit_ns.item()
+            and now_ns >= self._settled_ns
+            and not self._ended
+        ):
+            if mode == _ARMED:
                 # a person who holds a deadman has the limb; this one waits
                 drive = state.active_source.item() in self._may_drive_beside
                 if health.robot_state.item() in _NOT_FOLLOWING:
                     self._retry(now_ns, health)
             else:
                 self._press_arm(now_ns, health)
-        return ArmingWish(drive, self._arm, self._disarm)
+        return self._wishes[drive]
 
     def events(self) -> list[Event]:
         """Return what happened since the last call."""
@@ -122,9 +129,10 @@ class ScriptedArming:
             )
 
     def _press_arm(self, now_ns: int, health: LinkHealth) -> None:
-        due = self._arm == 0 or now_ns - self._pressed_ns >= ARM_PERIOD_NS
+        _, arm, disarm = self._wishes[False]
+        due = arm == 0 or now_ns - self._pressed_ns >= ARM_PERIOD_NS
         if due and int(health.robot_state[0]) != RobotState.ESTOP:
-            self._arm += 1
+            self._wishes = _wishes(arm + 1, disarm)
             self._pressed_ns = now_ns
 
     def _retry(self, now_ns: int, health: LinkHealth) -> None:
@@ -136,6 +144,7 @@ class ScriptedArming:
         )
         if now_ns - self._pressed_ns < patience_ns:
             return
-        self._disarm += 1
+        _, arm, disarm = self._wishes[False]
+        self._wishes = _wishes(arm, disarm + 1)
         self._own_disarm = True
         self._pressed_ns = now_ns

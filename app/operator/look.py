@@ -40,6 +40,58 @@ _NOTHING: FloatArray = np.zeros(3)
 _PREDICTED = (_NAMES.index("model-mediated"), _NAMES.index("predictive"))
 
 
+class Trail:
+    """The places of a tip that have been shown lately; a person sees speed from it.
+
+    That is the way from the mean of the oldest third to that of the newest, over the
+    last 0.25 s or the last four places. Where places are measured, they jump by the
+    sensors' noise: what lies within it is seen as rest.
+    """
+
+    def __init__(self, jitter: float = 0.0) -> None:
+        """Start with nothing seen; `jitter` is the noise's SD on each axis [m]."""
+        self._jitter = jitter
+        self._least = 2 if jitter == 0.0 else _FEWEST
+        self._span_ns = _SPAN_NS if jitter == 0.0 else _NOISY_SPAN_NS
+        self._shown: deque[tuple[int, FloatArray]] = deque()
+        self._speed: float | None = 0.0  # None: not looked at yet
+
+    def show(self, stamp_ns: int, place: FloatArray) -> None:
+        """Add a place (3,) [m] that was true at `stamp_ns` [ns], if it is newer."""
+        shown = self._shown
+        if shown and stamp_ns <= shown[-1][0]:
+            return
+        shown.append((stamp_ns, place.copy()))
+        oldest_ns = stamp_ns - self._span_ns
+        while len(shown) > self._least and shown[1][0] <= oldest_ns:
+            shown.popleft()
+        self._speed = None if len(shown) > 1 else 0.0
+
+    @property
+    def place(self) -> FloatArray | None:
+        """(3,) newest place [m]; None before there was one."""
+        return self._shown[-1][1] if self._shown else None
+
+    @property
+    def speed(self) -> float:
+        """What is seen of it [m/s]."""
+        if self._speed is None:
+            self._speed = self._mean_speed()
+        return self._speed
+
+    def _mean_speed(self) -> float:
+        stamps = [stamp_ns for stamp_ns, _ in self._shown]
+        places = [place for _, place in self._shown]
+        if self._jitter == 0.0:
+            way = length_of(places[-1] - places[0])
+            return way * NS_PER_S / (stamps[-1] - stamps[0])
+        count = max(1, len(stamps) // 3)
+        sums = reduce(add, places[-count:]) - reduce(add, places[:count])
+        time_s = (stamps[-count] - stamps[0]) / NS_PER_S
+        unseen = _SIGMAS * self._jitter * math.sqrt(2.0 / count)
+        return max(0.0, length_of(sums) / count - unseen) / time_s
+
+
 class Seen(NamedTuple):
     """What there was to be seen and felt in one frame."""
 
@@ -47,12 +99,12 @@ class Seen(NamedTuple):
     """When [ns]."""
     tip: FloatArray
     """(3,) tip, or gripper, that the eye follows, hull frame [m]."""
-    speed: float
-    """Of that tip [m/s]."""
+    shown: Trail
+    """Of that tip; it goes on, so ask for its speed in this frame only."""
     confirmed: FloatArray
     """(3,) tip of the robot itself, late [m]."""
-    confirmed_speed: float
-    """Of that [m/s]."""
+    confirmed_shown: Trail
+    """Of that, likewise."""
     force: FloatArray
     """(3,) on the hand [N]."""
     predicted: bool
@@ -70,6 +122,16 @@ class Seen(NamedTuple):
     """(3,) tip target that is in force, which the hand moves [m]; None: not shown."""
 
     @property
+    def speed(self) -> float:
+        """Of `tip` [m/s]."""
+        return self.shown.speed
+
+    @property
+    def confirmed_speed(self) -> float:
+        """Of `confirmed` [m/s]."""
+        return self.confirmed_shown.speed
+
+    @property
     def is_stale(self) -> bool:
         """Whether the robot's picture answers to commands later than the link is."""
         late_ns = (self.round_trip_s + _PATIENCE_S) * NS_PER_S
@@ -79,58 +141,6 @@ class Seen(NamedTuple):
     def visual_delay_s(self) -> float:
         """By how much `tip` is late [s]."""
         return 0.0 if self.predicted else self.round_trip_s
-
-
-class Trail:
-    """The places of a tip that have been shown lately; a person sees speed from it.
-
-    That is the way from the mean of the oldest third to that of the newest, over the
-    last 0.25 s or the last four places. Where places are measured, they jump by the
-    sensors' noise: what lies within it is seen as rest.
-    """
-
-    def __init__(self, jitter: float = 0.0) -> None:
-        """Start with nothing seen; `jitter` is the noise's SD on each axis [m]."""
-        self._jitter = jitter
-        self._least = 2 if jitter == 0.0 else _FEWEST
-        self._span_ns = _SPAN_NS if jitter == 0.0 else _NOISY_SPAN_NS
-        self._stamps: deque[int] = deque()
-        self._places: deque[FloatArray] = deque()
-        self._speed = 0.0
-
-    def show(self, stamp_ns: int, place: FloatArray) -> None:
-        """Add a place (3,) [m] that was true at `stamp_ns` [ns], if it is newer."""
-        stamps = self._stamps
-        if stamps and stamp_ns <= stamps[-1]:
-            return
-        stamps.append(stamp_ns)
-        self._places.append(place.copy())
-        while len(stamps) > self._least and stamp_ns - stamps[1] >= self._span_ns:
-            stamps.popleft()
-            self._places.popleft()
-        self._speed = self._mean_speed() if len(stamps) > 1 else 0.0
-
-    @property
-    def place(self) -> FloatArray | None:
-        """(3,) newest place [m]; None before there was one."""
-        return self._places[-1] if self._places else None
-
-    @property
-    def speed(self) -> float:
-        """What is seen of it [m/s]."""
-        return self._speed
-
-    def _mean_speed(self) -> float:
-        stamps, places = self._stamps, self._places
-        if self._jitter == 0.0:
-            way = length_of(places[-1] - places[0])
-            return way * NS_PER_S / (stamps[-1] - stamps[0])
-        count = max(1, len(stamps) // 3)
-        shown = list(places)
-        sums = reduce(add, shown[-count:]) - reduce(add, shown[:count])
-        time_s = (stamps[-count] - stamps[0]) / NS_PER_S
-        unseen = _SIGMAS * self._jitter * math.sqrt(2.0 / count)
-        return max(0.0, length_of(sums) / count - unseen) / time_s
 
 
 class Eye:
@@ -154,7 +164,7 @@ class Eye:
         self._limb = limb
         self._display = display
         self._ahead = ahead
-        self._frame = -1
+        self._next_ns = 0  # of the next frame
         self._stamp_ns = 0
         self._foretold = Trail()
         self._confirmed = Trail(_JITTER)
@@ -170,10 +180,8 @@ class Eye:
 
     def look(self, now_ns: int, state: StationState, health: LinkHealth) -> Seen | None:
         """Return the newest frame; None before there is anything to see."""
-        frame = now_ns * FRAME_HZ // NS_PER_S
-        if frame == self._frame and self._seen is not None:
+        if now_ns < self._next_ns:
             return self._seen
-        self._frame = frame
         limb = self._limb
         stamp_ns = health.confirmed_generated_ns.item(limb)
         if stamp_ns > self._stamp_ns:
@@ -188,13 +196,14 @@ class Eye:
         tip, confirmed = followed.place, self._confirmed.place
         if tip is None or confirmed is None:
             return None
+        self._next_ns = -(-(now_ns * FRAME_HZ // NS_PER_S + 1) * NS_PER_S // FRAME_HZ)
         round_trip_s = 1e-3 * health.rtt_ms.item()
         self._seen = Seen(
             now_ns,
             tip,
-            followed.speed,
+            followed,
             confirmed,
-            self._confirmed.speed,
+            self._confirmed,
             -state.force_hand,
             predicted,
             max(0.0, round_trip_s) if math.isfinite(round_trip_s) else 0.0,
@@ -213,6 +222,8 @@ class Eye:
     def _point(self, coordinates: FloatArray) -> FloatArray:
         """Where (S, 3) coordinates put the point that is looked at (3,) [m]."""
         self._lay(self._model, self._limb, coordinates[self._segments], self._poses)
-        local = self._tip + self._ahead * self._axis
+        local = self._tip
+        if self._ahead:
+            local = local + self._ahead * self._axis
         point: FloatArray = self._turn.dot(local) + self._origin
         return point

@@ -83,6 +83,7 @@ class Performer:
         self._arming = ScriptedArming(Source.SCRIPT)
         self._driving = False
         self._act = Act(np.zeros(3))
+        self._target = (0.0, 0.0, 0.0)
 
     def step(
         self, now_ns: int, state: StationState, health: LinkHealth
@@ -90,20 +91,24 @@ class Performer:
         """Return the sample at `now_ns` [ns]."""
         wish = self._arming.step(now_ns, state, health)
         seen = self._eye.look(now_ns, state, health)
-        drive = wish.drive and seen is not None
-        if drive and seen is not None:
+        drive = False
+        if wish.drive and seen is not None:
+            drive = True
             if not self._driving:
                 self.hand.take_up(now_ns, state.tip_commanded[self._limb].copy())
-            self._act = self.hand.step(now_ns, seen)
+            act = self.hand.step(now_ns, seen)
+            if act is not self._act:  # else its hand is at rest
+                self._act = act
+                x, y, z = act.place.tolist()
+                self._target = (x, y, z)
         self._driving = drive
-        x, y, z = self._act.place.tolist()
         return OperatorInput(
             stamp_ns=now_ns,
             present=True,
             deadman=drive,
             mode=InputMode.TARGET if drive else InputMode.NEUTRAL,
             limb=self._limb,
-            target=(x, y, z),
+            target=self._target,
             grip=self._act.grip,
             arm_count=wish.arm_count,
             disarm_count=wish.disarm_count,

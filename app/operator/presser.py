@@ -90,6 +90,9 @@ class PressingHand:
         self._number = 0
         self._phase = _Phase.GO
         self._hand: FloatArray = np.zeros(3)
+        self._act = Act(self._hand)
+        self._seen: Seen | None = None  # the frame of the next
+        self._felt = 0.0  # along the pad's normal
         self._touched: tuple[float, FloatArray] | None = None
         self._free: FloatArray = np.zeros(3)  # where the hand last felt nothing
         self._holder = ForceHolder(force)
@@ -127,33 +130,42 @@ class PressingHand:
 
     def step(self, now_ns: int, seen: Seen) -> Act:
         """Return what it does at `now_ns` [ns]."""
-        period = (now_ns - self._last_ns) / NS_PER_S
-        self._last_ns = now_ns
         phase = self._phase
-        if phase is _Phase.GO or phase is _Phase.LEAVE:
+        if phase is _Phase.PRESS or phase is _Phase.ADVANCE:
+            self._lean(now_ns, seen, self._pads[self._number])
+        elif phase is not _Phase.DONE:
             self._hand = self._arrival.step(now_ns, seen)
             if self._arrival.is_there:
                 self._arrived(now_ns)
-            return Act(self._hand)
-        if phase is _Phase.DONE:
-            return Act(self._hand)
-        pad = self._pads[self._number]
-        felt = float(seen.force.dot(pad.normal))  # the reaction points out of the pad
+        self._last_ns = now_ns
+        if self._act.place is not self._hand:
+            self._act = Act(self._hand)
+        return self._act
+
+    def _lean(self, now_ns: int, seen: Seen, pad: Pad) -> None:
+        """Go forward until a force is felt, then bring it to the wanted one."""
+        if seen is not self._seen:
+            self._seen = seen
+            self._felt = float(seen.force.dot(pad.normal))  # the reaction points out
+        felt = self._felt
         if not felt > _NOTHING:
             self._free = self._hand
-        if phase is _Phase.ADVANCE:
+        if self._phase is _Phase.PRESS:
+            way = self._holder.step(now_ns, felt)
+            if way != 0.0:
+                self._hand = self._hand - way * self._share(pad, felt) * pad.normal
+            self._keep(now_ns, seen, pad, felt)
+            if way == 0.0:
+                return
+        else:
+            period = (now_ns - self._last_ns) / NS_PER_S
             self._hand = self._hand - min(period, 0.1) * _ADVANCE * pad.normal
             if felt > _TOUCH:
                 self._phase = _Phase.PRESS
                 self._touched = (felt, seen.tip.copy())
                 self._holder, self._held_ns = ForceHolder(self._force), None
-        else:
-            way = self._holder.step(now_ns, felt) * self._share(pad, felt)
-            self._hand = self._hand - way * pad.normal
-            self._keep(now_ns, seen, pad, felt)
         if (pad.place - self._hand).dot(pad.normal) > _TOO_DEEP:
             self._give_up(now_ns, felt)
-        return Act(self._hand)
 
     def events(self) -> list[Event]:
         """Return what happened since the last call."""
@@ -162,7 +174,7 @@ class PressingHand:
 
     def _go(self, now_ns: int) -> None:
         pad = self._pads[self._number]
-        self._phase = _Phase.GO
+        self._phase, self._seen = _Phase.GO, None
         self._arrival.take_up(now_ns, self._hand)
         self._arrival.aim(now_ns, pad.place + self._above * pad.normal, _WIDTH)
 
@@ -191,10 +203,10 @@ class PressingHand:
             return
         if self._held_ns is None:
             self._held_ns = now_ns
+        if self.held_shown is False:
+            return
         patience_ns = round((_PATIENCE_S + seen.round_trip_s) * NS_PER_S)
         if now_ns - self._held_ns < self._hold_ns + patience_ns:
-            return
-        if self.held_shown is False:
             return
         if self._touched is not None:
             force, tip = self._touched

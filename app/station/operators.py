@@ -13,7 +13,7 @@ from app.clock import NS_PER_MS, MonotonicClock
 from app.config.task_place import PlacedTask
 from app.control.blocks import SessionBlocks
 from app.errors import LimblinkError
-from app.messages import Event, OperatorInput, Severity, Source
+from app.messages import Event, OperatorInput, Severity, Source, put_sample
 from app.operator.gamepad import Gamepad
 from app.operator.mapping import load_gamepad_mapping
 from app.operator.pilot import VirtualPilot
@@ -153,7 +153,7 @@ class OperatorWorker:
 
     def _publish(self, source: Source, sample: OperatorInput) -> None:
         mailbox = self._blocks.inputs[source]
-        mailbox.local.put(sample)
+        put_sample(sample, mailbox.local_words)
         mailbox.publish()
         self._keep(source, sample)
 

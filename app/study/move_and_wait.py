@@ -131,9 +131,9 @@ def step_reach(
         seen = Seen(
             now_ns,
             shown,
-            eye.speed,
+            eye,
             hands[0],
-            confirmed.speed,
+            confirmed,
             np.zeros(3),
             predicted,
             round_trip_s,

@@ -29,6 +29,7 @@ from app.messages import (
     OperatorInput,
     Source,
     TeleopWish,
+    put_sample,
 )
 from app.session import Recorder, open_log
 from app.session.reader import LoggedMessage
@@ -273,7 +274,7 @@ class _Redo:
         if stamp_ns in {0, self._stamps[source]}:
             return
         block = self._blocks.inputs[source]
-        block.local.put(self._sources[source].at(stamp_ns))
+        put_sample(self._sources[source].at(stamp_ns), block.local_words)
         block.publish()
         self._stamps[source] = stamp_ns
 

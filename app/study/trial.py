@@ -37,6 +37,7 @@ from app.messages import (
     Source,
     StationMode,
     TeleopWish,
+    put_sample,
 )
 from app.operator.scripted import (
     SCRIPTED_NAMES,
@@ -363,7 +364,7 @@ class Trial:
 
     def _put(self, source: Source, sample: OperatorInput) -> None:
         block = self._blocks.inputs[source]
-        block.local.put(sample)
+        put_sample(sample, block.local_words)
         block.publish()
         if self._recorder is not None:
             self._recorder.write_input(source, sample)

@@ -35,6 +35,7 @@ from app.messages import (
     RobotState,
     Source,
     StationMode,
+    put_sample,
     unpack_event,
 )
 from app.robot.body import Applied
@@ -239,19 +240,18 @@ class Hand:
             across, up = 0.6 * np.cos(angle), 0.6 * np.sin(angle)
             # about an axis that the limb points along: ahead, or down
             rate = (0.0, across, up) if self._lateral else (across, up, 0.0)
-            self._mailbox.local.put(
-                OperatorInput(
-                    stamp_ns=now_ns,
-                    present=True,
-                    deadman=self.deadman,
-                    mode=InputMode.RATE,
-                    rate=rate if self.moving else (0.0, 0.0, 0.0),
-                    arm_count=self.arms,
-                    disarm_count=self.disarms,
-                    estop_count=self.stops,
-                    estop_reset_count=self.resets,
-                )
+            sample = OperatorInput(
+                stamp_ns=now_ns,
+                present=True,
+                deadman=self.deadman,
+                mode=InputMode.RATE,
+                rate=rate if self.moving else (0.0, 0.0, 0.0),
+                arm_count=self.arms,
+                disarm_count=self.disarms,
+                estop_count=self.stops,
+                estop_reset_count=self.resets,
             )
+            put_sample(sample, self._mailbox.local_words)
             self._mailbox.publish()
 
 

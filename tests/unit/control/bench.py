@@ -9,7 +9,14 @@ from app.config.robot import build_robot_model, load_robot
 from app.config.teleop import TeleopParameters
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
-from app.messages import InputMode, OperatorInput, RobotState, Source, StationMode
+from app.messages import (
+    InputMode,
+    OperatorInput,
+    RobotState,
+    Source,
+    StationMode,
+    put_sample,
+)
 
 MODEL = build_robot_model(load_robot("ursula"))
 START_NS = 10 * NS_PER_S
@@ -62,7 +69,8 @@ class Bench:
 
     def put(self, source: Source, stamp_ns: int) -> None:
         mailbox = self.blocks.inputs[source]
-        mailbox.local.put(OperatorInput(stamp_ns=stamp_ns, **self.samples[source]))
+        sample = OperatorInput(stamp_ns=stamp_ns, **self.samples[source])
+        put_sample(sample, mailbox.local_words)
         mailbox.publish()
 
     def run(self, ticks: int, *, silent: tuple[Source, ...] = ()) -> None:

@@ -9,6 +9,13 @@ import pytest
 
 from app.control.mailbox import Layout, Mailbox, Ring, mailbox_write
 from app.errors import ProcessError
+from app.messages import (
+    INPUT_SHAPES,
+    InputBlock,
+    InputMode,
+    OperatorInput,
+    put_sample,
+)
 from models.numerics import FloatArray, IntArray
 
 
@@ -90,3 +97,14 @@ def test_ring_hands_over_every_row_and_counts_the_lost(tmp_path: Path) -> None:
     assert rows[:, 0].tolist() == list(range(34, 50))
     assert lost == 24
     assert reader.read()[0].shape == (0, 4)
+
+
+def test_a_sample_is_written_where_its_block_is_read(tmp_path: Path) -> None:
+    box = Mailbox(tmp_path / "box", Layout(InputBlock, INPUT_SHAPES), create=True)
+    sample = OperatorInput(
+        *(1 << 60, True, False, True, InputMode.TARGET, 5),
+        *((0.1, -0.2, 0.3), (0.4, 0.5, -0.6), (-0.7, 0.8, 0.9)),
+        *(0.75, 11, 12, 13, 14),
+    )
+    put_sample(sample, box.local_words)
+    assert box.local.sample() == sample

@@ -46,9 +46,9 @@ class Screen:
         return Seen(
             now_ns,
             shown,
-            self._eye.speed,
+            self._eye,
             self.robot,
-            self._confirmed.speed,
+            self._confirmed,
             force,
             self._predicted,
             self._round_trip_s,

@@ -5,7 +5,7 @@ import pytest
 
 from app.clock import NS_PER_S
 from app.operator.draws import draw_move, draw_noise
-from app.operator.look import FRAME_HZ
+from app.operator.look import FRAME_HZ, Trail
 from app.operator.patience import Patience
 from app.operator.submover import Submover, move_duration
 from app.operator.targets import TargetHand
@@ -220,7 +220,7 @@ def test_a_hand_that_has_left_its_target_takes_hold_of_it_again() -> None:
     places = []
     for frame in range(round(30.0 * FRAME_HZ)):
         now_ns = frame * NS_PER_S // FRAME_HZ
-        seen = screen.show(now_ns)._replace(tip=held, speed=0.0, target=held)
+        seen = screen.show(now_ns)._replace(tip=held, shown=Trail(), target=held)
         places.append(person.step(now_ns, seen).copy())
     assert person.moves > 5
     # each move over the error that is seen, from the target: nothing is wound up
