@@ -289,7 +289,8 @@ class Trial:
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
-        self.run(1)
+        self._robot_tick = self.ticks
+        self._advance(self.ticks)
 
     def run(self, ticks: int) -> None:
         """Advance by so many ticks of 1 ms."""
