@@ -45,12 +45,10 @@ class SequenceLoss:
 
     def loss(self, now_ns: int) -> float:
         """Return the share missing in the window, 0..1; 0 where nothing came."""
-        while (
-            len(self._heard) > _LEAST_COUNT
-            and now_ns - self._heard[0][0] > self._window_ns
-        ):
-            self._sent -= self._heard.popleft()[1]
-        heard, sent = len(self._heard), self._sent
+        frames, start_ns = self._heard, now_ns - self._window_ns
+        while len(frames) > _LEAST_COUNT and frames[0][0] < start_ns:
+            self._sent -= frames.popleft()[1]
+        heard, sent = len(frames), self._sent
         return 1.0 - heard / sent if heard < sent else 0.0
 
     def _keep(self, now_ns: int, step: int) -> None:
@@ -84,15 +82,15 @@ class CountLoss:
 
     def loss(self, now_ns: int) -> float:
         """Return the share missing in the window, 0..1; 0 where it is not known."""
-        while len(self._reports) > 2 and now_ns - self._reports[0][0] > self._window_ns:
-            self._reports.popleft()
-        if len(self._reports) < 2:
+        reports, start_ns = self._reports, now_ns - self._window_ns
+        while len(reports) > 2 and reports[0][0] < start_ns:
+            reports.popleft()
+        if len(reports) < 2:
             return 0.0
-        _, echo_first, count_first = self._reports[0]
-        _, echo_last, count_last = self._reports[-1]
-        sent = echo_last - echo_first
-        accepted = count_last - count_first
-        if sent <= 0 or accepted >= sent:
+        _, echo_first, count_first = reports[0]
+        _, echo_last, count_last = reports[-1]
+        sent, accepted = echo_last - echo_first, count_last - count_first
+        if sent <= accepted or sent <= 0:
             return 0.0
         return 1.0 - accepted / sent if accepted > 0 else 1.0
 
@@ -112,20 +110,22 @@ class RateMeter:
         """Count a packet."""
         if self._start_ns is None:
             self._start_ns = now_ns
-        self._packets.append((now_ns, 8 * size_bytes))
-        self._bits += 8 * size_bytes
-        self.bits_total += 8 * size_bytes
+        bits = 8 * size_bytes
+        self._packets.append((now_ns, bits))
+        self._bits += bits
+        self.bits_total += bits
         self._trim(now_ns)
 
     def _trim(self, now_ns: int) -> None:
-        while self._packets and now_ns - self._packets[0][0] > self._window_ns:
-            self._bits -= self._packets.popleft()[1]
+        packets, start_ns = self._packets, now_ns - self._window_ns
+        while packets and packets[0][0] < start_ns:
+            self._bits -= packets.popleft()[1]
 
     def bps(self, now_ns: int) -> float:
         """Return the rate [bit/s]."""
-        self._trim(now_ns)
         if self._start_ns is None:
             return 0.0
+        self._trim(now_ns)
         elapsed_ns = min(self._window_ns, max(now_ns - self._start_ns, NS_PER_S))
         return self._bits * NS_PER_S / elapsed_ns
 

@@ -49,7 +49,8 @@ class LinkKnowledge:
         self._rtt_ms = math.nan
         self._command_age_ms = math.nan
         self._status: EmulatorStatus | None = None
-        self._status_ns = 0
+        self._present = False
+        self._present_until_ns = 0  # unless the emulator speaks again
         self._settings = (link.delay_ms, link.jitter.deviation_ms, link.loss.residual)
         self._preset = -1
         self._filled: LinkHealth | None = None  # the block that has all that was heard
@@ -131,7 +132,7 @@ class LinkKnowledge:
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
         self._filled = None
-        self._status, self._status_ns = status, now_ns
+        self._status, self._present_until_ns = status, now_ns + _EMULATOR_LIMIT_NS
         self._settings = (status.delay_ms, status.jitter_ms, status.loss)
         self.events.status(now_ns, status)
 
@@ -143,28 +144,30 @@ class LinkKnowledge:
             send_hz: frames that are sent a second.
             health: the block.
         """
-        status = self._status
-        present = status is not None and now_ns - self._status_ns < _EMULATOR_LIMIT_NS
-        self.events.emulator(now_ns, present=present)
-        silent_ns = now_ns - self._heard_ns
-        if self._heard_ns and silent_ns > self.telemetry_limit_ns:
-            self.events.silence(now_ns, silent_ns)
+        present = now_ns < self._present_until_ns
+        if present != self._present:
+            self._present, self._filled = present, None
         if self._filled is not health:
+            self.events.emulator(now_ns, present=present)
             self._fill_heard(health)
             self._filled = health
+        silent_ns = now_ns - self._heard_ns
+        if silent_ns > self.telemetry_limit_ns and self._heard_ns:
+            self.events.silence(now_ns, silent_ns)
         health.time_ns[0] = now_ns
-        health.emulator_present[0] = int(present)
         health.age_ms[0] = self.age.age_ms(now_ns)
         health.loss_down[0] = self.loss_down.loss(now_ns)
         health.loss_up[0] = self.loss_up.loss(now_ns)
         health.down_bps[0] = self.rate_down.bps(now_ns)
         health.up_bps[0] = self.rate_up.bps(now_ns)
         health.send_hz[0] = send_hz
-        health.queue_ms[0] = status.queue_ms if present and status else 0.0
-        health.cut[0] = int(present and status is not None and status.cut)
 
     def _fill_heard(self, health: LinkHealth) -> None:
         """Write what changes with what comes from the link, and not with time."""
+        status = self._status if self._present else None
+        health.emulator_present[0] = int(self._present)
+        health.queue_ms[0] = 0.0 if status is None else status.queue_ms
+        health.cut[0] = int(status is not None and status.cut)
         health.robot_heard_ns[0] = self._heard_ns
         health.robot_state[0] = self.robot_state
         health.robot_epoch[0] = self._robot_epoch

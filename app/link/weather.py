@@ -6,6 +6,8 @@ with different packet rates meet the same blockages, losses and delays.
 """
 
 import math
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
@@ -29,6 +31,7 @@ _LOGNORMAL_UNIT = math.exp(0.5 * _LOGNORMAL_SHAPE**2) * math.sqrt(
     math.expm1(_LOGNORMAL_SHAPE**2)
 )
 _GAMMA_UNIT = math.sqrt(2.0)
+_SQRT_2, _SQRT_3 = math.sqrt(2.0), math.sqrt(3.0)
 _BLOCK, _RESIDUAL, _JITTER, _SPIKE = range(4)
 
 
@@ -82,6 +85,53 @@ def _gamma_quantile(probability: float) -> float:
     return x
 
 
+def _cumulative(z: float) -> float:
+    """Probability that a standard normal deviate is below z."""
+    return 0.5 * (1.0 + math.erf(z / _SQRT_2))
+
+
+def _uniform_ms(jitter_ms: float, z: float) -> float:
+    return jitter_ms * _SQRT_3 * (2.0 * _cumulative(z) - 1.0)
+
+
+def _lognormal_ms(jitter_ms: float, z: float) -> float:
+    return jitter_ms / _LOGNORMAL_UNIT * math.exp(_LOGNORMAL_SHAPE * z)
+
+
+def _gamma_ms(jitter_ms: float, z: float) -> float:
+    return jitter_ms / _GAMMA_UNIT * _gamma_quantile(_cumulative(z))
+
+
+_JITTERS: dict[str, Callable[[float, float], float]] = {
+    "normal": operator.mul,
+    "uniform": _uniform_ms,
+    "lognormal": _lognormal_ms,
+    "gamma": _gamma_ms,
+}
+"""By kind: the jitter [ms] of a standard deviation [ms] for a normal deviate."""
+
+
+class _Draws(dict[int, list[float]]):
+    """What a block of slots draws in (0, 1), as number 0 of each slot, by purpose.
+
+    Drawn when it is first asked for.
+    """
+
+    def __init__(self, key: int, first: int) -> None:
+        super().__init__()
+        self._key, self._first = key, first
+
+    def __missing__(self, purpose: int) -> list[float]:
+        slots = np.arange(self._first, self._first + _SLOTS, dtype=np.uint64)
+        values = _mix_all(np.uint64(self._key) + slots * np.uint64(_STRIDE))
+        values = _mix_all(values + np.uint64(purpose * _STEP & _MASK))
+        values >>= np.uint64(11)
+        drawn = (values.astype(np.float64) + 0.5) / (1 << 53)
+        shares: list[float] = drawn.tolist()
+        self[purpose] = shares
+        return shares
+
+
 class _Block:
     """What one block of slots draws, and what follows for each of its slots."""
 
@@ -91,19 +141,7 @@ class _Block:
         self.blocked = [False] * _SLOTS
         self.deviates = [0.0] * _SLOTS
         self.stalls_ns = [0] * _SLOTS
-        self._key = key
-        self._draws: dict[int, list[float]] = {}
-
-    def draws(self, purpose: int) -> list[float]:
-        """Return what `Weather._uniform` would for each slot, number 0."""
-        if purpose not in self._draws:
-            slots = np.arange(self.first, self.first + _SLOTS, dtype=np.uint64)
-            values = _mix_all(np.uint64(self._key) + slots * np.uint64(_STRIDE))
-            values = _mix_all(values + np.uint64(purpose * _STEP & _MASK))
-            values >>= np.uint64(11)
-            drawn = (values.astype(np.float64) + 0.5) / (1 << 53)
-            self._draws[purpose] = drawn.tolist()
-        return self._draws[purpose]
+        self.draws = _Draws(key, first)
 
 
 class Weather:
@@ -128,6 +166,9 @@ class Weather:
 
     def _apply(self, settings: WeatherSettings) -> None:
         self._settings = settings
+        self._jitter = _JITTERS.get(settings.jitter_kind)  # None: there is none
+        if settings.jitter_ms <= 0.0:
+            self._jitter = None
         good, bad = settings.good_s, settings.bad_s
         self._blocked_share = bad / (good + bad)
         # Exact transition of the continuous-time chain over a slot.
@@ -142,6 +183,8 @@ class Weather:
 
     def _uniform(self, purpose: int, number: int) -> float:
         """Draw in (0, 1) for the present slot."""
+        if number == 0:
+            return self._block.draws[purpose][self._slot - self._block.first]
         value = _mix((self._key + self._slot * _STRIDE) & _MASK)
         value = _mix((value + (number << 3 | purpose) * _STEP) & _MASK)
         return ((value >> 11) + 0.5) / (1 << 53)
@@ -154,7 +197,7 @@ class Weather:
         block, settings = self._block, self._settings
         rest = range(start, _SLOTS)
         if settings.bad_s > 0.0:
-            draws, stays = block.draws(_BLOCK), 1.0 - self._to_open
+            draws, stays = block.draws[_BLOCK], 1.0 - self._to_open
             for k in rest:
                 blocked = draws[k] < (stays if blocked else self._to_blocked)
                 block.blocked[k] = blocked
@@ -162,13 +205,13 @@ class Weather:
             block.blocked[start:] = [False] * len(rest)
         block.deviates[start:] = [deviate] * len(rest)
         if self._keep > 0.0:
-            draws, fresh = block.draws(_JITTER), math.sqrt(1.0 - self._keep**2)
+            draws, fresh = block.draws[_JITTER], math.sqrt(1.0 - self._keep**2)
             for k in rest:
                 deviate = self._keep * deviate + fresh * _NORMAL.inv_cdf(draws[k])
                 block.deviates[k] = deviate
         block.stalls_ns[start:] = [until_ns] * len(rest)
         if settings.spike_per_s > 0.0:
-            draws = block.draws(_SPIKE)
+            draws = block.draws[_SPIKE]
             chance = -math.expm1(-settings.spike_per_s * _SLOT_S)
             length_ns = round(settings.spike_ms * NS_PER_MS)
             for k in rest:
@@ -203,27 +246,24 @@ class Weather:
             "" or the loss ("lost-burst", "lost-residual"), and the deviation from
             the mean delay [ms]; that of `normal` and `uniform` may be negative.
         """
-        self.advance(time_ns)
+        if time_ns // SLOT_NS > self._slot:
+            self.advance(time_ns)
         block, at = self._block, self._slot - self._block.first
-        number, self._in_slot = self._in_slot, self._in_slot + 1
-        deviation_ms = self._jitter(number, block.deviates[at])
-        deviation_ms += max(0, block.stalls_ns[at] - time_ns) / NS_PER_MS
+        number = self._in_slot
+        self._in_slot = number + 1
+        deviation_ms = 0.0
+        if self._jitter is not None:
+            z = (
+                block.deviates[at]
+                if self._keep > 0.0
+                else self._normal(_JITTER, number)
+            )
+            deviation_ms = self._jitter(self._settings.jitter_ms, z)
+        stall_ns = block.stalls_ns[at] - time_ns
+        if stall_ns > 0:
+            deviation_ms += stall_ns / NS_PER_MS
         if block.blocked[at]:
             return "lost-burst", deviation_ms
-        if self._uniform(_RESIDUAL, number) < residual:
+        if residual > 0.0 and self._uniform(_RESIDUAL, number) < residual:
             return "lost-residual", deviation_ms
         return "", deviation_ms
-
-    def _jitter(self, number: int, deviate: float) -> float:
-        settings = self._settings
-        if settings.jitter_kind == "none" or settings.jitter_ms <= 0.0:
-            return 0.0
-        z = deviate if self._keep > 0.0 else self._normal(_JITTER, number)
-        if settings.jitter_kind == "normal":
-            return settings.jitter_ms * z
-        if settings.jitter_kind == "uniform":
-            return settings.jitter_ms * math.sqrt(3.0) * (2.0 * _NORMAL.cdf(z) - 1.0)
-        if settings.jitter_kind == "lognormal":
-            scale = settings.jitter_ms / _LOGNORMAL_UNIT
-            return scale * math.exp(_LOGNORMAL_SHAPE * z)
-        return settings.jitter_ms / _GAMMA_UNIT * _gamma_quantile(_NORMAL.cdf(z))

@@ -31,6 +31,9 @@ __all__ = ["Exchange"]
 _BILATERAL_HZ = 500.0
 _OVERTAKEN_NS = 10 * NS_PER_S  # older than this: the robot's clock began anew
 _MEDIATED = Strategy.MODEL_MEDIATED
+# as whole numbers and a table: frames are heard often, and enums take their time
+_FORCE, _INTEGRAL = int(SignalField.FORCE), int(SignalField.INTEGRAL)
+_BILATERAL = tuple(strategy.bilateral for strategy in Strategy)
 
 
 def _three(values: FloatArray) -> tuple[float, float, float]:
@@ -72,6 +75,7 @@ class Exchange:
         self._seen_in = 0
         self._gripped = np.zeros(limbs, dtype=bool)
         self._filled: LinkHealth | None = None  # the block that has all that was heard
+        self._dated = False  # and the times of all reports
         self.bilateral = False
         """The strategy's halves talk tick by tick."""
 
@@ -162,10 +166,10 @@ class Exchange:
 
     def receive(self, now_ns: int, packet: bytes) -> TelemetryFrame | None:
         """Take one packet from the link, as `StationSide.receive`."""
+        self._filled = None
         frame = self.side.receive(now_ns, packet)
         if frame is None:
             return None
-        self._filled = None
         if frame.signal is not None:
             self._hear(now_ns, frame, frame.signal)
         late = 0 < self._held_ns - frame.generated_ns < _OVERTAKEN_NS
@@ -190,15 +194,16 @@ class Exchange:
     def _hear(self, now_ns: int, frame: TelemetryFrame, told: SignalTold) -> None:
         if told.limb >= len(self._force):
             return
-        if told.fields & SignalField.FORCE:
+        fields = int(told.fields)
+        if fields & _FORCE:
             self._force[:] = 0.0  # the greatest is told: the others are less
             self._force[told.limb] = told.force
-        if told.strategy >= len(Strategy) or not Strategy(told.strategy).bilateral:
+        if told.strategy >= len(_BILATERAL) or not _BILATERAL[told.strategy]:
             return
         engagement = engagement_near(told.engagement, self._engagement)
         if engagement != self._integral_of:
             self._integral_of, self._integral = engagement, (0.0, 0.0, 0.0)
-        if told.fields & SignalField.INTEGRAL:
+        if fields & _INTEGRAL:
             self._integral = near(told.integral, self._integral)
         time_ns = self.side.clock.ours(now_ns, frame.generated_ns)
         if time_ns > self._heard_ns:
@@ -219,13 +224,20 @@ class Exchange:
         self.side.fill(now_ns, health)
         if self._filled is not health:
             self._fill_heard(health)
-            self._filled = health
+            self._filled, self._dated = health, False
         self.desk.fill(health)
+        if not self._dated:
+            self._date_reports(now_ns, health)
+
+    def _date_reports(self, now_ns: int, health: LinkHealth) -> None:
+        """Write the times of the reports; they stay where none had to be bounded."""
+        clock, self._dated = self.side.clock, True
         for limb, report in enumerate(self._reports):
             if report.number.item():
                 stamp_ns = report.estimated_ns.item()
-                time_ns = self.side.clock.ours(now_ns, stamp_ns)
+                time_ns = clock.ours(now_ns, stamp_ns)
                 health.report_estimated_ns[limb] = time_ns
+                self._dated &= time_ns == stamp_ns - clock.offset_ns
 
     def _fill_heard(self, health: LinkHealth) -> None:
         """Write what changes with what is heard, and not with time."""
@@ -258,10 +270,11 @@ class Exchange:
 
 
 def _fill_report(limb: int, report: SurfaceReport, health: LinkHealth) -> None:
-    """Write a limb's report, all but its time."""
-    health.report_number[limb] = report.number[0]
-    if not report.number[0]:
+    """Write a limb's report, all but its time, where the block has it not."""
+    number = report.number.item()
+    if number == health.report_number.item(limb):
         return
+    health.report_number[limb] = number
     health.report_status[limb] = report.status[0]
     health.report_kind[limb] = report.kind[0]
     health.report_point[limb] = report.point

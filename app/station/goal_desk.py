@@ -53,6 +53,8 @@ class GoalDesk:
         self._seen: list[int | None] = [None] * len(GoalSource)
         self._taken = [0] * len(GoalSource)
         self._events: list[Event] = []
+        self._filled: LinkHealth | None = None  # the block that has all this, but for
+        self._filled_with = -1  # later changes of the keeper
 
     @property
     def planned(self) -> int:
@@ -77,6 +79,7 @@ class GoalDesk:
             self._counts[source], seen = count, self._seen[source]
             revision = int(mailbox.local.revision[0])
             self._seen[source] = revision
+            self._filled = None
             if seen is not None and revision != seen:
                 self.want(now_ns, GoalSource(source), mailbox.local)
                 acted.append(mailbox.local)
@@ -91,6 +94,7 @@ class GoalDesk:
             wish: what it is.
         """
         self._taken[source] = 0
+        self._filled = None
         try:
             goal = goal_of(wish, self._limbs)
             if not self._armed:
@@ -132,7 +136,11 @@ class GoalDesk:
         self._plan.clear()
 
     def fill(self, health: LinkHealth) -> None:
-        """Write what became of goals into the health block."""
+        """Write what became of goals into the health block, where that is news."""
+        changes = self._keeper.changes
+        if self._filled is health and self._filled_with == changes:
+            return
+        self._filled, self._filled_with = health, changes
         for source, revision in enumerate(self._seen):
             health.goal_wish[source] = revision or 0
             health.goal_taken[source] = self._taken[source]

@@ -59,6 +59,8 @@ class GoalKeeper:
         self._events: list[Event] = []
         self._hold: dict[int, int] = {}
         self._grip: dict[int, float] = {}
+        self.changes = 0
+        """Grows with every change of what can be asked here."""
 
     @property
     def goals(self) -> tuple[Asked, ...]:
@@ -106,6 +108,7 @@ class GoalKeeper:
         numbered = replace(goal, number=self._number % _NUMBERS + 1)
         fine_goal(numbered)
         self._number = numbered.number
+        self.changes += 1
         if self.busy:
             self._settle(now_ns, GoalState.FAILED, GoalReason.REPLACED)
         status = GoalStatus(number=numbered.number)
@@ -136,6 +139,7 @@ class GoalKeeper:
             text: why, for people.
         """
         if self.busy:
+            self.changes += 1
             limb = self._asked[-1].goal.limb
             if self._hold.get(limb) == _ON_ITS_WAY:
                 del self._hold[limb]
@@ -161,6 +165,7 @@ class GoalKeeper:
             return None
         if newest.status.ended:
             return status
+        self.changes += 1
         self._asked[-1] = replace(
             newest,
             status=status,
@@ -184,6 +189,7 @@ class GoalKeeper:
 
         Numbers go on: the robot takes any as the first.
         """
+        self.changes += 1
         self._hold.clear()
         self._grip.clear()
         if self.busy:
