@@ -51,7 +51,7 @@ class Composer:
     def choose(
         self, now_ns: int, sequence: int, commanded: FloatArray, *, told: bool = False
     ) -> tuple[int, ...]:
-        """Return the limbs of the frame that goes now; none where none goes.
+        """Return the limbs of a frame that may go now; none where none goes.
 
         Args:
             now_ns: present time [ns].
@@ -59,7 +59,7 @@ class Composer:
             commanded: (S, 3) setpoints of the robot [rad, rad, m].
             told: something else must be told with a limb: the deadband does not bind.
         """
-        if not (self._pacer.ready(now_ns) and self._pacer.due(now_ns)):
+        if not self._pacer.due(now_ns):
             return ()
         codec, told_limbs = self._codec, self._told
         limbs = codec.schema.all_limbs

@@ -3,7 +3,7 @@
 from app.clock import NS_PER_S
 from app.link.packing import unwrap
 
-__all__ = ["AHEAD_NS", "Counters"]
+__all__ = ["AHEAD_NS", "Ahead", "Counters"]
 
 _EPOCH_CODES = 7
 AHEAD_NS = NS_PER_S
@@ -62,6 +62,10 @@ class _Counter:
         return other
 
 
+Ahead = _Counter
+"""A counter as it will stand when a frame is accepted."""
+
+
 class Counters:
     """One side's memory of both ways' counters."""
 
@@ -85,6 +89,15 @@ class Counters:
         """Unwrap a frame's sequence number; see `_Counter.take`."""
         counter = self._telemetry if telemetry else self._setpoint
         return counter.take(code, bits, time_ns, least=1)
+
+    def ahead(self, code: int, bits: int, time_ns: int) -> "tuple[int, Ahead]":
+        """Return a setpoint's number, and what `accept` takes to remember it."""
+        counter = self._setpoint.copy()
+        return counter.take(code, bits, time_ns, least=1), counter
+
+    def accept(self, ahead: "Ahead") -> None:
+        """Remember a setpoint whose number `ahead` told, with nothing in between."""
+        self._setpoint = ahead
 
     def peek(self, code: int, bits: int, time_ns: int, *, telemetry: bool) -> int:
         """Return what `sequence` would, and remember nothing."""

@@ -269,23 +269,28 @@ class Pacer:
     def _told(self, now_ns: int, limbs: Sequence[int]) -> None:
         """Note when limbs were told, and what time is now expected to the next."""
         count = len(self._limb_sent_ns)
-        together = self._in_step and len(limbs) == count
-        for limb in limbs[:1] if together else limbs:
-            last_ns = self._limb_sent_ns[limb]
-            if last_ns is not None:
-                gap_ns = max(now_ns - last_ns, self._gap_ns)
-                self._interval_ns[limb] += 0.5 * (gap_ns - self._interval_ns[limb])
-            self._limb_sent_ns[limb] = now_ns
-        if together:  # what holds for one holds for all
+        if self._in_step and len(limbs) == count:  # what holds for one holds for all
+            interval_ns = self._interval_ns[0]
+            if self._oldest_ns is not None:
+                interval_ns = self._mean_of(interval_ns, now_ns - self._oldest_ns)
+            self._interval_ns = [interval_ns] * count
             self._limb_sent_ns = [now_ns] * count
-            self._interval_ns = [self._interval_ns[limbs[0]]] * count
             self._oldest_ns = now_ns
             return
+        for limb in limbs:
+            last_ns = self._limb_sent_ns[limb]
+            if last_ns is not None:
+                interval_ns = self._interval_ns[limb]
+                self._interval_ns[limb] = self._mean_of(interval_ns, now_ns - last_ns)
+            self._limb_sent_ns[limb] = now_ns
         told_ns = [sent_ns for sent_ns in self._limb_sent_ns if sent_ns is not None]
         self._oldest_ns = min(told_ns) if len(told_ns) == count else None
         self._in_step = len(limbs) == count and min(self._interval_ns) == max(
             self._interval_ns
         )
+
+    def _mean_of(self, interval_ns: float, gap_ns: int) -> float:
+        return interval_ns + 0.5 * (max(gap_ns, self._gap_ns) - interval_ns)
 
     def echo(self, now_ns: int, rtt_ns: int, hold_ns: int = 0) -> None:
         """Report an answer.

@@ -218,7 +218,7 @@ class PackedSetpoints:
         self._limbs.check_grade(grade)
         known = coarse_time(time_ns)
         counter = sender.counters
-        sequence = counter.peek(code, _SEQUENCE_BITS, time_ns, telemetry=False)
+        sequence, ahead = counter.ahead(code, _SEQUENCE_BITS, time_ns)
         if form & 1:
             if not self._tells_all(buffer[0]):
                 raise FrameError("A delta frame must tell all limbs.")
@@ -245,7 +245,7 @@ class PackedSetpoints:
         signal = self._take_signal(sections.get(SIGNAL), told.limbs)
         grip = sections.get(GRIP)
         told_grip = None if grip is None else read_grip(grip, self._schema.limbs)
-        counter.sequence(code, _SEQUENCE_BITS, time_ns, telemetry=False)
+        counter.accept(ahead)
         sender.period_ms, sender.uplink_bps = period, uplink
         limbs = told.limbs
         if len(limbs) == self._schema.limbs:

@@ -50,6 +50,7 @@ _HELLO_PATIENCE_NS = 3 * NS_PER_S  # before it, what cannot be read yet is no ne
 _DEAF_NS = NS_PER_S  # nothing of what comes can be read: it is begun anew
 _DEAF_PACKETS = 5
 _NOTHING = Beside()
+_MODE_ARMED = StationMode.ARMED
 _ARMED = int(StationMode.ARMED)  # compared with every 2 ms: an Enum takes its time
 _SAME_CLOCK_NS = (-NS_PER_S, 6 * NS_PER_S)  # apparent ages that one clock explains
 
@@ -264,14 +265,14 @@ class StationSide:
             beside: what a strategy sends beside the coordinates.
         """
         self.idle_until_ns = 0
-        if now_ns - int(state.time_ns[0]) > _STATE_AGE_LIMIT_NS:
+        if now_ns - state.time_ns.item() > _STATE_AGE_LIMIT_NS:
             return []
-        self._selected = min(max(0, int(state.selected_limb[0])), self._limbs - 1)
-        mode = StationMode(int(state.mode[0]))
-        epoch = int(state.arm_epoch[0])
+        self._selected = min(max(0, state.selected_limb.item()), self._limbs - 1)
+        number, epoch = state.mode.item(), state.arm_epoch.item()
+        mode = _MODE_ARMED if number == _ARMED else StationMode(number)
         changed = (mode, epoch) != self._last_mode
         self._last_mode = (mode, epoch)
-        if mode is not StationMode.ARMED:
+        if mode is not _MODE_ARMED:
             return self._send_mode(now_ns, state, mode, epoch, urgent=changed)
         if changed:
             self._announcer.begin(self._sequence + 1)
@@ -315,8 +316,8 @@ class StationSide:
             more: something else than setpoints waits for its turn.
         """
         self.idle_until_ns = 0
-        mode = int(state.mode[0])
-        if (mode, int(state.arm_epoch[0])) != self._last_mode:
+        mode = state.mode.item()
+        if (mode, state.arm_epoch.item()) != self._last_mode:
             return False
         if mode != _ARMED:
             if self._mode_sent_ns is not None:
@@ -396,7 +397,7 @@ class StationSide:
         beside: Beside = _NOTHING,
     ) -> bytes:
         self._sequence += 1
-        commanded_ns = int(state.time_ns[0])
+        commanded_ns = state.time_ns.item()
         stamp_ns = commanded_ns + self._origin_ns + self.clock.offset_ns
         packet = self.codec.encode(
             SetpointFrame(

@@ -34,6 +34,18 @@ _MEDIATED = Strategy.MODEL_MEDIATED
 # as whole numbers and a table: frames are heard often, and enums take their time
 _FORCE, _INTEGRAL = int(SignalField.FORCE), int(SignalField.INTEGRAL)
 _BILATERAL = tuple(strategy.bilateral for strategy in Strategy)
+_VECTORS = (
+    (SignalField.POSITION, "position", "sent_position"),
+    (SignalField.VELOCITY, "velocity", "sent_velocity"),
+    (SignalField.FORCE, "force", "sent_force"),
+    (SignalField.WAVE, "wave", "sent_wave"),
+    (SignalField.INTEGRAL, "integral", "sent_wave_integral"),
+)
+_DOWN = [
+    [(name, source) for field, name, source in _VECTORS if fields & field]
+    for fields in DOWN_FIELDS
+]
+"""By strategy: the vectors that a signal tells, and where the state has them."""
 
 
 def _three(values: FloatArray) -> tuple[float, float, float]:
@@ -73,7 +85,7 @@ class Exchange:
         self._strategy = Strategy.POSITION_POSITION
         self._seen: dict[int, tuple[int, int, ObjectTold]] = {}
         self._seen_in = 0
-        self._gripped = np.zeros(limbs, dtype=bool)
+        self._gripped = [False] * limbs
         self._filled: LinkHealth | None = None  # the block that has all that was heard
         self._dated = False  # and the times of all reports
         self.bilateral = False
@@ -140,26 +152,26 @@ class Exchange:
         fields = DOWN_FIELDS[strategy]
         if not fields or not state.sent_time_ns[0]:
             return None
-        if strategy is _MEDIATED and not state.sent_force.any():
+        told = {
+            name: _three(getattr(state, source)) for name, source in _DOWN[strategy]
+        }
+        if strategy is _MEDIATED and not any(told["force"]):
             return None  # in free water it would say nothing
         return SignalTold(
-            limb=int(state.selected_limb[0]),
-            strategy=int(strategy),
-            engagement=self._engagement,
-            fields=fields,
-            position=_three(state.sent_position),
-            velocity=_three(state.sent_velocity),
-            force=_three(state.sent_force),
-            wave=_three(state.sent_wave),
-            integral=_three(state.sent_wave_integral),
-            energy=max(0.0, float(state.sent_energy[0])),
+            state.selected_limb.item(),
+            int(strategy),
+            self._engagement,
+            fields,
+            energy=max(0.0, state.sent_energy.item()),
+            **told,
         )
 
     def _grip(self, state: StationState) -> GripTold | None:
         """The driven limb's grip, once it was ever closed."""
-        limb = int(state.selected_limb[0])
-        closure = float(state.grip[limb])
-        self._gripped[limb] |= closure > 0.0
+        limb = state.selected_limb.item()
+        closure = state.grip[limb].item()
+        if closure > 0.0:
+            self._gripped[limb] = True
         return GripTold(limb, closure) if self._gripped[limb] else None
 
     # -- in ------------------------------------------------------------------------
