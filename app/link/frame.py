@@ -285,12 +285,12 @@ class Codec:
         if key in _TELEMETRY_KEYS:
             return self._telemetry.read(buffer, reference_ns)
         sender = self._senders.find(peer)
-        if profile_of(buffer) is Profile.COMPACT:
+        if key in _SETPOINT_KEYS:
+            frame: Frame = self._setpoints.read(buffer, reference_ns, sender)
+        elif profile_of(buffer) is Profile.COMPACT:
             beside = key >= COMPACT_GOAL_KEY and len(buffer) == COMPACT_BYTES
             reader = self._beside if beside else self._compact
             frame = reader.read(buffer, reference_ns, sender)
-        elif key in _SETPOINT_KEYS:
-            frame = self._setpoints.read(buffer, reference_ns, sender)
         else:
             raise FrameError(f"Frame key {key:#04x}: no such kind.")
         if isinstance(frame, SetpointFrame) and not frame.stranger:

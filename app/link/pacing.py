@@ -231,6 +231,10 @@ class Pacer:
         """
         if not self.ready(now_ns):
             return -1
+        if self._in_step and not settled:  # all have waited as long
+            if self._oldest_ns is None:
+                return 0
+            return change.index(max(change)) if self.due(now_ns) else -1
         best, best_score = -1, (False, 0.0)
         for limb, sent_ns in enumerate(self._limb_sent_ns):
             if sent_ns is None:

@@ -138,18 +138,20 @@ class PackedSetpoints:
         told = self._limbs.told(frame.limb, frame.coordinates, grade)
         time_ns, time_code = SETPOINT_STAMP.told(frame.generated_ns)
         known = coarse_time(time_ns)
-        number, bits = self._limbs.joined(told, grade)
-        body = filled(grade << 1 + bits | number, _FORM_BITS + bits)
+        body = None
         if len(told.limbs) == self._schema.limbs:
             base = self.sent.usable(frame.sequence, grade)
-            delta = self._delta(*base) if base else None
             self._deltas += 1
             if self._deltas >= _FULL_EVERY:
                 self._deltas = 0
-            elif base and delta and len(delta) < len(body):
-                body, known = delta, known + base[1].known()
+            elif base is not None:
+                body = self._delta(*base, self.frame_bytes(told.limbs, grade))
+                known += base[1].known() if body else b""
             state = State(grade, self._limbs.codes(grade), told.value)
             self.sent.keep(frame.sequence, state)
+        if body is None:
+            number, bits = self._limbs.joined(told, grade)
+            body = filled(grade << 1 + bits | number, _FORM_BITS + bits)
         key = self._key(frame, told.limbs)
         body = _head(key, time_code, frame) + body + self._told_plan(frame)
         room = mtu_bytes - LONG_BYTES
@@ -162,11 +164,19 @@ class PackedSetpoints:
             body += section
         return body + self._seal.long(body, known)
 
-    def _delta(self, distance: int, base: State) -> bytes | None:
-        """What was told last, from a base so many frames before."""
+    def _delta(self, distance: int, base: State, full_bytes: int) -> bytes | None:
+        """What was told last, from a base so many frames before, where it is shorter.
+
+        Args:
+            distance: of the base.
+            base: where it starts.
+            full_bytes: length of a full frame without sections.
+        """
         head = (self.grade << 1 | 1) << _BASE_BITS | distance
         bits = _FORM_BITS + _BASE_BITS
-        return self._limbs.write_delta(head, bits, base.codes, self.grade)
+        delta = self._limbs.write_delta(head, bits, base.codes, self.grade)
+        room = full_bytes - _HEAD_BYTES - LONG_BYTES
+        return delta if delta and len(delta) < room else None
 
     def _told_grip(self, grip: GripTold | None) -> bytes:
         """The grip as a section, when it has changed and now and then."""
