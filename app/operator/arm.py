@@ -19,6 +19,7 @@ from models.human_arm import (
 __all__ = ["ForceHolder"]
 
 _DELAY_NS = round(FORCE_DELAY * NS_PER_S)
+_NEVER_NS = 1 << 62
 
 
 class ForceHolder:
@@ -32,31 +33,34 @@ class ForceHolder:
         self._rate = self._rate_at(*bound)  # [m/s] by what was felt so long ago
         self._felt: deque[tuple[int, float]] = deque()  # from when it counts, how much
         self._newest = math.nan
-        self._last_ns: int | None = None
-        self.is_settled = False
-        """The force that counts is as near to the wanted one as a person can tell."""
 
-    def step(self, now_ns: int, felt: float) -> float:
-        """Return by how far to go on pressing since the last call [m].
+    @property
+    def is_settled(self) -> bool:
+        """The force that counts is as near to the wanted one as a person can tell."""
+        return self._rate == 0.0
+
+    @property
+    def due_ns(self) -> int:
+        """When another force counts, unless one is felt that counts before [ns]."""
+        return self._felt[0][0] if self._felt else _NEVER_NS
+
+    def step(self, now_ns: int, period: float, felt: float) -> float:
+        """Return by how far to go on pressing [m].
 
         Args:
             now_ns: present time [ns].
+            period: since the last step, 0 in the first [s].
             felt: force that the hand exerts now [N]; it counts 0.15 s later.
         """
         if felt != self._newest:
             self._newest = felt
             self._felt.append((now_ns + _DELAY_NS, felt))
-        if self._felt and now_ns >= self._felt[0][0]:
+        if now_ns >= self.due_ns:
             self._count(now_ns)
-        last_ns, self._last_ns = self._last_ns, now_ns
-        if last_ns is None:
-            self.is_settled = self._rate == 0.0
-            return 0.0
-        return self._rate * ((now_ns - last_ns) / NS_PER_S)
+        return self._rate * period
 
     def _count(self, now_ns: int) -> None:
         """Take up what was felt so long ago."""
-        while self._felt and now_ns >= self._felt[0][0]:
+        while now_ns >= self.due_ns:
             _, felt = self._felt.popleft()
         self._rate = self._rate_at(self._wanted, felt, FORCE_GAIN, FORCE_DEAD_ZONE)
-        self.is_settled = self._rate == 0.0

@@ -76,9 +76,7 @@ class PressingHand:
             above: where it starts over a pad [m].
             seed: of its judgement.
         """
-        self.held_shown: bool | None = None
-        """Whether the screen marks the force as held; None: it marks nothing, and the
-        person judges alone. Nobody lets go of a pad that is not marked."""
+        self._held_shown: bool | None = None
         self.stiffness: list[float] = []
         self._arrival = Arrival(reacher)
         self._lay_out = lay_out
@@ -98,7 +96,22 @@ class PressingHand:
         self._holder = ForceHolder(force)
         self._held_ns: int | None = None
         self._last_ns = 0
+        self._pressed_ns: int | None = None  # last step in which the force was held
+        self._rests_until_ns = 0  # till then only a new frame moves the hand
         self._events: list[Event] = []
+
+    @property
+    def held_shown(self) -> bool | None:
+        """Whether the screen marks the force as held.
+
+        None: it marks nothing, and the person judges alone. Nobody lets go of a pad
+        that is not marked.
+        """
+        return self._held_shown
+
+    @held_shown.setter
+    def held_shown(self, shown: bool | None) -> None:
+        self._held_shown, self._rests_until_ns = shown, 0
 
     @property
     def answer(self) -> int | None:
@@ -130,6 +143,9 @@ class PressingHand:
 
     def step(self, now_ns: int, seen: Seen) -> Act:
         """Return what it does at `now_ns` [ns]."""
+        if seen is self._seen and now_ns < self._rests_until_ns:
+            self._pressed_ns = now_ns
+            return self._act
         phase = self._phase
         if phase is _Phase.PRESS or phase is _Phase.ADVANCE:
             self._lean(now_ns, seen, self._pads[self._number])
@@ -151,7 +167,9 @@ class PressingHand:
         if not felt > _NOTHING:
             self._free = self._hand
         if self._phase is _Phase.PRESS:
-            way = self._holder.step(now_ns, felt)
+            last_ns, self._pressed_ns = self._pressed_ns, now_ns
+            period = 0.0 if last_ns is None else (now_ns - last_ns) / NS_PER_S
+            way = self._holder.step(now_ns, period, felt)
             if way != 0.0:
                 self._hand = self._hand - way * self._share(pad, felt) * pad.normal
             self._keep(now_ns, seen, pad, felt)
@@ -163,7 +181,8 @@ class PressingHand:
             if felt > _TOUCH:
                 self._phase = _Phase.PRESS
                 self._touched = (felt, seen.tip.copy())
-                self._holder, self._held_ns = ForceHolder(self._force), None
+                self._holder = ForceHolder(self._force)
+                self._held_ns = self._pressed_ns = None
         if (pad.place - self._hand).dot(pad.normal) > _TOO_DEEP:
             self._give_up(now_ns, felt)
 
@@ -203,10 +222,13 @@ class PressingHand:
             return
         if self._held_ns is None:
             self._held_ns = now_ns
-        if self.held_shown is False:
-            return
         patience_ns = round((_PATIENCE_S + seen.round_trip_s) * NS_PER_S)
-        if now_ns - self._held_ns < self._hold_ns + patience_ns:
+        due_ns = self._held_ns + self._hold_ns + patience_ns
+        if now_ns < due_ns:
+            self._rests_until_ns = min(due_ns, self._holder.due_ns)
+            return
+        if self._held_shown is False:
+            self._rests_until_ns = self._holder.due_ns
             return
         if self._touched is not None:
             force, tip = self._touched

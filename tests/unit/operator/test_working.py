@@ -37,8 +37,7 @@ def spring(stiffness: float, height: float = -0.03):  # type: ignore[no-untyped-
 
 def test_a_held_force_is_approached_at_the_gain_after_the_delay() -> None:
     holder = ForceHolder(2.0)
-    ways = [holder.step(k * MS, 1.0) for k in range(1000)]
-    assert ways[0] == 0.0
+    ways = [holder.step(k * MS, 1e-3, 1.0) for k in range(1000)]
     # nothing known for 0.15 s: as if no force were felt; then half of it
     assert ways[100] == pytest.approx(0.01 * 2.0 * 1e-3)
     assert ways[500] == pytest.approx(0.01 * 1.0 * 1e-3)
@@ -47,11 +46,11 @@ def test_a_held_force_is_approached_at_the_gain_after_the_delay() -> None:
 def test_an_error_below_ten_per_cent_is_let_be() -> None:
     holder = ForceHolder(2.0)
     for k in range(300):
-        way = holder.step(k * MS, 1.81)
+        way = holder.step(k * MS, 1e-3, 1.81)
     assert way == 0.0
     assert holder.is_settled
     for k in range(300, 600):
-        way = holder.step(k * MS, 1.79)
+        way = holder.step(k * MS, 1e-3, 1.79)
     assert way > 0.0
     assert not holder.is_settled
 
@@ -78,6 +77,32 @@ def test_a_pad_that_the_screen_does_not_mark_is_held_on() -> None:
     places = act(hand, Screen(force=spring(66.0)), 40.0)
     assert 66.0 * (-0.03 - places[-1][2]) == pytest.approx(2.0, abs=0.21)
     assert hand.events() == []
+
+
+def test_a_hand_rests_between_frames_only_where_nothing_would_move_it() -> None:
+    pads = (Pad(np.array([0.0, 0.0, -0.03]), UP),)
+
+    def places(*, rests: bool) -> FloatArray:
+        hand = PressingHand(reacher(), lambda _: pads, 2.0, 3.0, 0.03, 0)
+        hand.held_shown = False
+        screen = Screen(force=spring(66.0))
+        hand.take_up(0, np.zeros(3))
+        gone = []
+        for k in range(5000):
+            if k % 4 == 0:
+                seen = screen.show(4 * k * MS)
+            if k == 4501:
+                hand.held_shown = True
+            place = hand.step(4 * k * MS, seen if rests else seen._replace()).place
+            gone.append(place.copy())
+            if k % 4 == 3:
+                screen.command(place)
+        return np.stack(gone)
+
+    resting = places(rests=True)
+    assert np.array_equal(resting, places(rests=False))
+    assert resting[4500, 2] < -0.05  # it held on
+    assert resting[-1, 2] > -0.03  # and let go once that was marked
 
 
 def test_without_force_it_gives_up_and_goes_back() -> None:
