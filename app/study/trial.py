@@ -73,6 +73,15 @@ _STATUS_PERIOD = 100
 _FLUSH_PERIOD = 1000
 
 
+_ROUND = 20
+_UNTIL_BUSY = [
+    min(_OPERATOR_PERIOD - 1 - tick % _OPERATOR_PERIOD, -tick % _HEALTH_EVERY)
+    for tick in range(_ROUND)
+]
+"""Ticks to the next that is the last before the operator's, or at which health is
+told; of a tick in a round after which both periods begin again."""
+
+
 def _tick_at(time_ns: int) -> int:
     """Return the first tick that is not before a time [ns]."""
     return (time_ns - START_NS - 1) // PERIOD_NS
@@ -203,7 +212,8 @@ class Trial:
         self._asked = True  # a goal, since the last exchange; at first all is new
         self._remembered = 0  # rows of the log
         self._robot_ticks = 0  # that it has done
-        self._robot_tick = 0  # when it must have caught up, by what is known now
+        # the first ticks at which they have something to do, by what is known now
+        self._robot_tick = self._exchange_tick = 0
         self.ticks = 0
 
     @property
@@ -263,7 +273,7 @@ class Trial:
         block: Mailbox[TeleopWish] | Mailbox[GoalWish] = self._blocks.teleop
         if isinstance(wish, GoalWish):
             block = self._blocks.goals[GoalSource.CONSOLE]
-            self._asked = True
+            self._asked, self._exchange_tick = True, 0
             wish = self._of_its_own(wish)
         for name in wish._fields:
             getattr(block.local, name)[...] = getattr(wish, name)
@@ -289,33 +299,24 @@ class Trial:
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
-        self._robot_tick = self.ticks
         self._advance(self.ticks)
+        self._catch_up(self.ticks)
 
     def run(self, ticks: int) -> None:
         """Advance by so many ticks of 1 ms."""
         end = self.ticks + ticks
+        one_by_one = self._hands is not None
         while self.ticks < end:
-            self._advance(min(self._busy_tick(), end - 1))
+            tick = self.ticks
+            busy = min(
+                tick + _UNTIL_BUSY[tick % _ROUND],
+                _tick_at(self.channel.next_ns),
+                self._exchange_tick,
+                self._robot_tick,
+                end - 1,
+            )
+            self._advance(tick if one_by_one or busy < tick else busy)
         self._catch_up(end)
-
-    def _busy_tick(self) -> int:
-        """Return the next tick at which more than the two loops has work."""
-        tick = self.ticks
-        if self._hands is not None:
-            self._robot_tick = tick
-            return tick
-        self._robot_tick = _tick_at(self.core.quiet_until_ns)
-        exchange_ns = 0 if self._asked else self.exchange.idle_until_ns
-        exchange = max(tick, _tick_at(exchange_ns))
-        busy = min(
-            tick - tick % _OPERATOR_PERIOD + _OPERATOR_PERIOD - 1,
-            exchange + exchange % _LINK_PERIOD,
-            tick + -tick % _HEALTH_EVERY,
-            _tick_at(self.channel.next_ns),
-            self._robot_tick,
-        )
-        return max(tick, busy)
 
     def _advance(self, last: int) -> None:
         """Do the ticks up to one, or up to the first in which the station has news.
@@ -334,9 +335,13 @@ class Trial:
             self.ticks = tick
         if news:
             self._tell(self._watch.step(self.state))
-        if tick % _LINK_PERIOD == 0:
+            self._exchange_tick = 0
+        if tick % _LINK_PERIOD == 0 and (
+            tick >= self._exchange_tick or tick % _HEALTH_EVERY == 0
+        ):
             self._exchange(now_ns)
-        self._carry(now_ns)
+        if now_ns >= self.channel.next_ns:
+            self._carry(now_ns)
         if tick >= self._robot_tick:
             self._catch_up(tick + 1)
         if tick % _ROBOT_PERIOD == 0:
@@ -351,6 +356,7 @@ class Trial:
             for sent_ns, packet in self.core.run_on(first_ns, tick - done):
                 self._submit(sent_ns, Direction.UP, packet)
             self._robot_ticks = tick
+            self._robot_tick = _tick_at(self.core.quiet_until_ns)
 
     def _operate(self, now_ns: int) -> None:
         if self._hands is not None:
@@ -386,6 +392,8 @@ class Trial:
             self.exchange.fill(now_ns, self.health)
             self._blocks.health.publish()
             self._tell(self.exchange.events())
+        tick = _tick_at(self.exchange.idle_until_ns)
+        self._exchange_tick = tick + tick % _LINK_PERIOD
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
         self._emulator.submit(now_ns, direction, packet)
@@ -398,6 +406,10 @@ class Trial:
                 self.core.receive(now_ns, delivery.payload)
             else:
                 self._hear(now_ns, delivery.payload)
+                self._exchange_tick = 0
+        self._take_records()
+
+    def _take_records(self) -> None:
         for record in self.channel.take_records():
             self.summary.add_packet(record)
             if self.packets is not None:
@@ -430,9 +442,11 @@ class Trial:
         """Pass on what the emulator would report, and write the recording."""
         if self._recorder is not None or self.ticks % _HEALTH_PERIOD == 0:
             self._catch_up(self.ticks + 1)
+            self._take_records()
         if self.ticks % _STATUS_PERIOD == 0:
             status = self._emulator.status(now_ns)
             self._side.status(now_ns, status)
+            self._exchange_tick = 0
             if self._recorder is not None:
                 self._recorder.write_link(now_ns, status)
         if self._recorder is not None:
