@@ -108,3 +108,15 @@ def test_a_sample_is_written_where_its_block_is_read(tmp_path: Path) -> None:
     )
     put_sample(sample, box.local_words)
     assert box.local.sample() == sample
+
+
+def test_the_writer_views_its_own_rows_across_the_rings_end(tmp_path: Path) -> None:
+    ring = Ring(tmp_path / "ring", 16, 4, create=True)
+    row = np.zeros(4, dtype=np.int64)
+    assert [len(rows) for rows in ring.own(0)] == [0]
+    for number in range(40):
+        row[:] = number
+        ring.push(row)
+        for first in range(max(0, number - 15), number + 2):
+            seen = [int(line[0]) for rows in ring.own(first) for line in rows]
+            assert seen == list(range(first, number + 1))
