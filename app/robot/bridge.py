@@ -1,4 +1,4 @@
-"""The bridge: what the robot believes of what it hears, and what it then applies.
+"""The bridge: what the robot applies of what it hears, and what it tells.
 
     bytes -> codec -> Freshness -> SafetyMachine -> setpoint, or signal, or goal
       -> envelope -> path over one period -> rate limit from the last applied value
@@ -8,33 +8,32 @@ It trusts nobody. A setpoint moves a limb only when it is whole, for this robot 
 session, young, newer than the last of its segments, finite, from the station in control
 and of the arming that is followed; and then only inside the envelope and no faster than
 the rate limits. What a strategy tells beside a setpoint, grips and goals are held to
-the same; which of a limb's commands counts then, `app.robot.followed` decides. Pure: it
-takes its time as an argument, so it runs the same on a clock and in a study.
+the same: so decides `app.robot.hearing`, and `app.robot.followed` which of a limb's
+commands counts then. Pure: it takes its time as an argument, so it runs the same on a
+clock and in a study.
 """
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import RobotParameters
 from app.config.teleop import TeleopParameters
-from app.errors import FrameError
-from app.link.frame import Codec, SetpointFrame, profile_of
+from app.link.frame import Codec
 from app.link.pacing import PaceBudget
-from app.messages import Event, RobotState, Severity, StationMode
+from app.messages import Event, RobotState, Severity
 from app.robot.approach import Approach
 from app.robot.body import Applied
 from app.robot.custody import Custody
 from app.robot.followed import Followed
-from app.robot.freshness import FUTURE_TOLERANCE_NS, Freshness, Rejection
+from app.robot.freshness import Rejection
+from app.robot.hearing import Hearing
 from app.robot.object_sight import ObjectSight
 from app.robot.onward import Onward
-from app.robot.rejections import Rejections
 from app.robot.reporter import Heard, Reporter
-from app.robot.safety import Actuation, SafetyMachine, Verdict
+from app.robot.safety import Actuation, SafetyMachine
 from models.numerics import FloatArray
 from models.robot import RobotModel
 
@@ -42,9 +41,6 @@ __all__ = ["Bridge"]
 
 _LONGEST_STEP_NS = 5 * NS_PER_MS
 """A process that was stalled moves on as if only this had passed: no jump."""
-
-_GOAL_STREAM = -(1 << 40)
-"""Goals have an order of their own, less the connection: see `Freshness.judge`."""
 
 
 class Bridge:
@@ -76,35 +72,43 @@ class Bridge:
         """
         if session:
             codec.bind(session)
-        self._custody = custody
-        self._model = model
-        self._codec = codec
         self.safety = SafetyMachine(robot.safety)
-        self._freshness = Freshness(robot.safety.command_age_limit_ms)
         self._reporter = Reporter(model, codec, budget or PaceBudget())
         self._approach = Approach(model)
-        self._patience_ms = robot.safety.compliant_after_ms
         self.followed = Followed(model, self._approach, teleop or TeleopParameters())
         """What each limb follows, and how far each gripper shall be closed."""
-        self._pose_known = False
+        self._hearing = Hearing(
+            robot.safety,
+            codec,
+            self.safety,
+            self._approach,
+            self.followed,
+            self._reporter,
+            custody,
+        )
         self._last_step_ns: int | None = None
         self.onward = Onward(self._approach, self.followed.pressing)
         """Goes on with what is under way where there is nothing to decide."""
         self._onward_until_ns = 0
         self._silent_until_ns = 0
         self._events: list[Event] = []
-        self._rejections = Rejections()
-        self.received = 0
-        """Whole, fresh setpoint frames for this robot, obeyed or not."""
-        self.newest: Heard | None = None
-        """The newest such frame."""
         self.decided = True
         """In the last step there was something to decide; else all went on."""
 
     @property
     def rejected(self) -> Counter[Rejection]:
         """Frames that moved nothing, by reason."""
-        return self._rejections.count
+        return self._hearing.rejections.count
+
+    @property
+    def received(self) -> int:
+        """Whole, fresh setpoint frames for this robot, obeyed or not."""
+        return self._hearing.received
+
+    @property
+    def newest(self) -> Heard | None:
+        """The newest such frame."""
+        return self._hearing.newest
 
     @property
     def clamped(self) -> int:
@@ -129,19 +133,9 @@ class Bridge:
         """
         onward_until_ns, self._onward_until_ns = self._onward_until_ns, 0
         silent_until_ns, self._silent_until_ns = self._silent_until_ns, 0
-        try:
-            frame = self._codec.decode(buffer, now_ns, peer)
-        except FrameError:
-            self._reporter.greet()  # it may be bound to a session that has ended
-            return self._reject(Rejection.MALFORMED)
-        if not isinstance(frame, SetpointFrame):
-            return self._reject(Rejection.MALFORMED)  # our own telemetry, reflected
-        if frame.stranger:
-            self._meet(now_ns, buffer, frame, peer)
-            return False
-        self._reporter.known()
-        moves = self._take(now_ns, buffer, frame, peer)
-        if moves and frame.grip is None and now_ns < onward_until_ns:
+        grips = self.followed.grips
+        moves = self._hearing.receive(now_ns, buffer, peer)
+        if moves and now_ns < onward_until_ns and grips == self.followed.grips:
             # nothing but paths and push has changed: they go on as those before did
             self._onward_until_ns = self._decided_until_ns()
             if self._onward_until_ns and self._reporter.unchanged:
@@ -209,9 +203,9 @@ class Bridge:
         """Until when only a frame or a fault changes what is done [ns]; 0 = unknown."""
         decided = (
             self.safety.state is RobotState.ACTIVE
-            and self._pose_known
+            and self._hearing.pose_known
             and self.followed.waits
-            and not self._rejections.any_new
+            and not self._hearing.rejections.any_new
         )
         return self.safety.silent_from_ns if decided else 0
 
@@ -228,14 +222,15 @@ class Bridge:
             self.safety.fail(now_ns, unsafe)
         self.safety.step(now_ns)
         finite = math.isfinite(np.vdot(measured, measured))
-        if self._pose_known and not finite:
+        hearing = self._hearing
+        if hearing.pose_known and not finite:
             self._say(
                 now_ns,
                 Severity.ALARM,
                 "The pose measurement is not finite: no new arming until it is back. "
                 "Check the shape sensors.",
             )
-        self._pose_known = finite and not unsafe
+        hearing.pose_known = finite and not unsafe
         state = self.safety.state
         if state is not RobotState.ACTIVE:
             self.followed.stand_still(
@@ -251,7 +246,7 @@ class Bridge:
             self._approach.advance(now_ns, period)
         elif self.safety.homing:
             self._approach.go_home(elapsed_ns / NS_PER_S)
-        if news := self._rejections.news(now_ns):
+        if news := hearing.rejections.news(now_ns):
             self._say(now_ns, Severity.WARNING, news)
         still = state is RobotState.ESTOP or (
             state is RobotState.HOLD and not self.safety.homing
@@ -317,8 +312,8 @@ class Bridge:
             now_ns,
             self.safety.state,
             self.safety.last_epoch,
-            self.newest,
-            self.received,
+            self._hearing.newest,
+            self._hearing.received,
             measured,
             tension,
             faults,
@@ -332,153 +327,6 @@ class Bridge:
         if packets:
             self.is_silent(now_ns)  # how long: the steps from here on may be quiet
         return packets
-
-    def _meet(
-        self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int
-    ) -> None:
-        """A station that does not know the session: tell it; obey nothing but a stop.
-
-        Its clock means nothing yet, so a stop counts as made now.
-        """
-        self._reporter.follow(profile_of(buffer), frame.uplink_bps)
-        self._reporter.greet()
-        if frame.mode == StationMode.ESTOP:
-            stop = frame._replace(generated_ns=now_ns)
-            self._obey_mode(now_ns, stop, peer, fresh=True)
-
-    def _take(
-        self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int
-    ) -> bool:
-        ahead = frame.generated_ns > now_ns + FUTURE_TOLERANCE_NS
-        if ahead and frame.mode == StationMode.ESTOP:
-            frame = frame._replace(generated_ns=now_ns)
-        mode_only = frame.mode != StationMode.ARMED or not len(frame.coordinates)
-        if mode_only:
-            streams: Sequence[int] = ((_GOAL_STREAM if frame.goal else -1) - peer,)
-        else:
-            streams = self.followed.told(frame)
-            if not streams:
-                return self._reject(Rejection.NOT_FINITE)
-        stamp = (frame.generated_ns, frame.sequence)
-        fresh, rejection = self._freshness.judge(now_ns, streams, stamp)
-        if rejection is Rejection.FUTURE or (rejection and not mode_only):
-            return self._reject(rejection)
-        if not self._may(now_ns, peer, frame):
-            return self._reject(Rejection.REFUSED)
-        if fresh:
-            self._freshness.accept(fresh, stamp)
-            self._hear(now_ns, buffer, frame, peer)
-        if mode_only:
-            # a stop is taken even when late; SafetyMachine knows what it may still end
-            obeyed = self._obey_mode(now_ns, frame, peer, fresh=bool(fresh))
-            if obeyed and frame.goal:
-                self._begin_goal(frame)
-            if obeyed:
-                self.followed.grip(now_ns, frame, self._freshness)
-            return False
-        return self._aim_at(now_ns, frame, fresh, peer)
-
-    def _begin_goal(self, frame: SetpointFrame) -> None:
-        """Take a goal up, where it is one and a newer one."""
-        try:
-            self.followed.goal(frame.goal)
-        except FrameError:
-            self._reject(Rejection.MALFORMED)
-
-    def _may(self, now_ns: int, peer: int, frame: SetpointFrame) -> bool:
-        """Ask who is in control; a stop needs nobody's leave."""
-        if self._custody is None or frame.mode == StationMode.ESTOP:
-            return True
-        return self._custody.judge(
-            now_ns,
-            peer,
-            frame.mode,
-            obeyed_epoch=self.safety.epoch,
-            latched=self.safety.state == RobotState.ESTOP,
-            left_alone=self.safety.state == RobotState.HOLD
-            and not self.safety.disarmed,
-        )
-
-    def _hear(
-        self, now_ns: int, buffer: bytes, frame: SetpointFrame, peer: int
-    ) -> None:
-        """Count a fresh frame and remember it as the newest."""
-        self.received += 1
-        newest = self.newest
-        if newest is None or frame.sequence > newest.sequence or peer != newest.peer:
-            self.newest = Heard(frame.sequence, now_ns, frame.generated_ns, peer)
-        self._reporter.follow(profile_of(buffer), frame.uplink_bps)
-
-    def _obey_mode(
-        self, now_ns: int, frame: SetpointFrame, peer: int, *, fresh: bool
-    ) -> bool:
-        """Obey a frame without coordinates; return whether an arming is followed."""
-        before = (self.safety.state, self.safety.epoch)
-        verdict = self._command(now_ns, frame, fresh=fresh)
-        if verdict == Verdict.OBEYED:
-            self._engage(now_ns, frame, before, peer)
-        elif verdict == Verdict.NOTED and self._custody is not None:
-            if frame.mode == StationMode.DISARMED:
-                self._custody.released(peer)
-            else:
-                latched = before[0] == RobotState.ESTOP
-                self._custody.stopped(peer, latched=latched)
-        return verdict == Verdict.OBEYED
-
-    def _aim_at(
-        self, now_ns: int, frame: SetpointFrame, segments: Sequence[int], peer: int
-    ) -> bool:
-        """Command the segments of a setpoint that are fresh."""
-        before = (self.safety.state, self.safety.epoch)
-        if self._command(now_ns, frame, fresh=True) is not Verdict.OBEYED:
-            return False
-        self._engage(now_ns, frame, before, peer)
-        self.followed.grip(now_ns, frame, self._freshness)
-        span_ns = self._span_ns(frame.period_ms)
-        return self.followed.setpoint(now_ns, frame, segments, span_ns)
-
-    def _engage(
-        self,
-        now_ns: int,
-        frame: SetpointFrame,
-        before: tuple[RobotState, int],
-        peer: int,
-    ) -> None:
-        """An arming is followed: nothing of an earlier one moves on."""
-        if self._custody is not None:
-            self._custody.took(peer)
-        if before != (RobotState.ACTIVE, frame.epoch):
-            self._approach.forget(now_ns)
-        if before[1] != frame.epoch:
-            self.followed.forget()
-
-    def _command(self, now_ns: int, frame: SetpointFrame, *, fresh: bool) -> Verdict:
-        # a goal goes on through silence until the arming ends for it
-        lone = self.followed.goals.running or bool(frame.goal)
-        verdict = self.safety.command(
-            now_ns,
-            generated_ns=frame.generated_ns,
-            sequence=frame.sequence,
-            mode=frame.mode,
-            epoch=frame.epoch,
-            period_ms=self._patience_ms if lone else frame.period_ms,
-            fresh=fresh,
-            pose_known=self._pose_known,
-        )
-        if verdict > Verdict.NOTED:  # all these are refusals
-            outdated = verdict is Verdict.OUTDATED
-            self._reject(Rejection.REPLAYED if outdated else Rejection.REFUSED)
-        return verdict
-
-    def _span_ns(self, period_ms: float) -> int:
-        """Time over which a setpoint is reached: one send period, never past a hold."""
-        if not period_ms > 0.0:
-            return 0
-        return round(min(period_ms * NS_PER_MS, self.safety.hold_after_ns))
-
-    def _reject(self, reason: Rejection) -> bool:
-        self._rejections.note(reason)
-        return False
 
     def _say(self, now_ns: int, severity: Severity, text: str) -> None:
         self._events.append(Event(now_ns, severity, "robot", text))

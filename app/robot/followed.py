@@ -79,6 +79,8 @@ class Followed:
         self._carried = np.zeros_like(model.rest_coordinates)
         self._carried_ns = -_CARRY_NS
         self._near: set[int] = set()
+        self.grips = 0
+        """Grips that were taken."""
         self.clamped = 0
         """Setpoints that had to be brought into the envelope."""
 
@@ -263,6 +265,7 @@ class Followed:
         _, rejection = freshness.judge(now_ns, streams, stamp)
         if rejection is None:
             freshness.accept(streams, stamp)
+            self.grips += 1
             self.closure[grip.limb] = min(max(grip.closure, 0.0), 1.0)
 
     def _signal(

@@ -85,10 +85,14 @@ def test_a_hand_rests_between_frames_only_where_nothing_would_move_it() -> None:
     def places(*, rests: bool) -> FloatArray:
         hand = PressingHand(reacher(), lambda _: pads, 2.0, 3.0, 0.03, 0)
         hand.held_shown = False
-        screen = Screen(force=spring(66.0))
+
+        def force(tip: FloatArray) -> FloatArray:
+            return spring(66.0 if k < 3502 else 90.0)(tip)
+
+        screen = Screen(force=force)
         hand.take_up(0, np.zeros(3))
         gone = []
-        for k in range(5000):
+        for k in range(6000):
             if k % 4 == 0:
                 seen = screen.show(4 * k * MS)
             if k == 4501:
