@@ -33,26 +33,26 @@ class _Counter:
             time_ns: when the frame was generated [ns].
             least: 1 for a number that every frame has for itself, else 0.
         """
-        span = 1 << bits
-        if self._last is None:
+        last = self._last
+        if last is None:
             self._last, self._time_ns = code, time_ns
             return code
-        last, since_ns = self._last, time_ns - self._time_ns
+        span, since_ns = 1 << bits, time_ns - self._time_ns
         if since_ns < 0:
             return last - (last - code) % span
         if since_ns == 0:
             self._last = max(last, near := unwrap(code, bits, last, span // 4))
             return near
         step = least + (code - last - least) % span
-        turns = 0
-        if self._elapsed_ns > 0.0:
-            expected = self._steps / self._elapsed_ns * since_ns
-            turns = max(0, round((expected - step) / span))
-        if turns == 0:
+        elapsed_ns = self._elapsed_ns
+        ahead = self._steps / elapsed_ns * since_ns - step if elapsed_ns > 0.0 else 0.0
+        if 2.0 * ahead > span:  # nearer to a turn more than to none
+            step += round(ahead / span) * span
+        else:
             self._steps = _MEMORY * self._steps + step
-            self._elapsed_ns = _MEMORY * self._elapsed_ns + since_ns
-        self._last, self._time_ns = last + step + turns * span, time_ns
-        return self._last
+            self._elapsed_ns = _MEMORY * elapsed_ns + since_ns
+        self._last, self._time_ns = last + step, time_ns
+        return last + step
 
     def copy(self) -> "_Counter":
         """Return another that stands where this one does."""

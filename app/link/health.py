@@ -3,8 +3,6 @@
 import math
 from collections import deque
 
-import numpy as np
-
 from app.clock import NS_PER_MS, NS_PER_S
 from app.link.offset import ClockOffset
 
@@ -24,7 +22,6 @@ class SequenceLoss:
         self._heard: deque[tuple[int, int]] = deque()  # (time, frames since the last)
         self._sent = 0  # sum of the steps that are kept
         self._last: int | None = None
-        self.heard_total = 0
         self.missing_total = 0
 
     def note(self, now_ns: int, sequence: int) -> None:
@@ -54,7 +51,6 @@ class SequenceLoss:
     def _keep(self, now_ns: int, step: int) -> None:
         self._heard.append((now_ns, step))
         self._sent += step
-        self.heard_total += 1
 
 
 class CountLoss:
@@ -104,89 +100,44 @@ class RateMeter:
         self._packets: deque[tuple[int, int]] = deque()
         self._bits = 0
         self._start_ns: int | None = None
-        self.bits_total = 0
 
     def note(self, now_ns: int, size_bytes: int) -> None:
-        """Count a packet."""
+        """Count a packet; it is kept until the rate is asked for after its time."""
         if self._start_ns is None:
             self._start_ns = now_ns
         bits = 8 * size_bytes
         self._packets.append((now_ns, bits))
         self._bits += bits
-        self.bits_total += bits
-        self._trim(now_ns)
-
-    def _trim(self, now_ns: int) -> None:
-        packets, start_ns = self._packets, now_ns - self._window_ns
-        while packets and packets[0][0] < start_ns:
-            self._bits -= packets.popleft()[1]
 
     def bps(self, now_ns: int) -> float:
         """Return the rate [bit/s]."""
         if self._start_ns is None:
             return 0.0
-        self._trim(now_ns)
-        elapsed_ns = min(self._window_ns, max(now_ns - self._start_ns, NS_PER_S))
+        packets, window_ns = self._packets, self._window_ns
+        while packets and now_ns - packets[0][0] > window_ns:
+            self._bits -= packets.popleft()[1]
+        elapsed_ns = now_ns - self._start_ns
+        if elapsed_ns > window_ns:
+            elapsed_ns = window_ns
+        elif elapsed_ns < NS_PER_S:
+            elapsed_ns = NS_PER_S
         return self._bits * NS_PER_S / elapsed_ns
 
 
 class AgeMeter:
-    """Age of information: time since the newest value heard was made.
+    """Age of information: time since the newest value heard was made."""
 
-    Between updates the age grows evenly, so its time-weighted mean and percentiles
-    are exact for the mean and to a bin for the percentiles.
-    """
-
-    def __init__(self, bin_ms: float = 1.0, bins: int = 60_000) -> None:
-        """Count the time spent at each age up to bins * bin_ms [ms]."""
-        self._bin_ms = bin_ms
-        # Differences of the time spent a bin: a ramp adds one step up, one down.
-        self._steps = np.zeros(bins + 1)
+    def __init__(self) -> None:
+        """Begin with nothing heard."""
         self._generated_ns: int | None = None
-        self._since_ns = 0
-        self._area_ms2 = 0.0
-        self._time_ms = 0.0
 
-    def note(self, now_ns: int, generated_ns: int) -> None:
+    def note(self, generated_ns: int) -> None:
         """Take an update; one older than the newest is ignored."""
-        if self._generated_ns is not None:
-            if generated_ns <= self._generated_ns:
-                return
-            self._close(now_ns)
-        self._generated_ns = generated_ns
-        self._since_ns = now_ns
-
-    def _close(self, now_ns: int) -> None:
-        if self._generated_ns is None or now_ns <= self._since_ns:
-            return
-        first_ms = (self._since_ns - self._generated_ns) / NS_PER_MS
-        last_ms = (now_ns - self._generated_ns) / NS_PER_MS
-        self._area_ms2 += 0.5 * (last_ms + first_ms) * (last_ms - first_ms)
-        self._time_ms += last_ms - first_ms
-        top = self._steps.size - 1
-        low = min(top - 1, max(0, int(first_ms / self._bin_ms)))
-        high = min(top, max(low + 1, math.ceil(last_ms / self._bin_ms)))
-        density = (last_ms - first_ms) / (high - low)
-        self._steps[low] += density
-        self._steps[high] -= density
-        self._since_ns = now_ns
+        if self._generated_ns is None or generated_ns > self._generated_ns:
+            self._generated_ns = generated_ns
 
     def age_ms(self, now_ns: int) -> float:
         """Return the present age [ms]; NaN before the first update."""
         if self._generated_ns is None:
             return math.nan
         return (now_ns - self._generated_ns) / NS_PER_MS
-
-    def mean_ms(self, now_ns: int) -> float:
-        """Return the time-weighted mean since the first update [ms]; NaN before it."""
-        self._close(now_ns)
-        return self._area_ms2 / self._time_ms if self._time_ms > 0.0 else math.nan
-
-    def percentile_ms(self, now_ns: int, percent: float) -> float:
-        """Return the age that is not exceeded `percent` % of the time [ms]."""
-        self._close(now_ns)
-        spent = np.cumsum(np.cumsum(self._steps[:-1]))
-        if self._time_ms <= 0.0 or spent[-1] <= 0.0:
-            return math.nan
-        index = int(np.searchsorted(spent, spent[-1] * percent / 100.0))
-        return (min(index, spent.size - 1) + 1) * self._bin_ms

@@ -14,7 +14,7 @@ from app.link.events import LinkEvents
 from app.link.health import AgeMeter, ClockOffset, CountLoss, RateMeter, SequenceLoss
 from app.link.records import TelemetryFrame
 from app.link.schema import Schema
-from app.messages import LinkHealth, RobotState
+from app.messages import LinkHealth
 
 __all__ = ["LinkKnowledge"]
 
@@ -125,9 +125,9 @@ class LinkKnowledge:
         if self._newest_ns is None or generated_ns >= self._newest_ns:
             self._newest_ns = generated_ns
             self.robot_state, self._robot_epoch = int(frame.state), frame.epoch
-            self.events.telemetry(now_ns, RobotState(frame.state), frame.faults)
+            self.events.telemetry(now_ns, frame.state, frame.faults)
         if selected in self._confirmed.take(frame, generated_ns, command_ns):
-            self.age.note(now_ns, generated_ns)
+            self.age.note(generated_ns)
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""

@@ -48,11 +48,12 @@ class _Exchange(NamedTuple):
 
     def meet(self, later: "_Exchange") -> "_Exchange":
         """Bounds at a later time; low > high where the two exclude each other."""
-        drift_ns = round(_DRIFT_MAX * max(later.time_ns - self.time_ns, 0))
+        time_ns, low_ns, high_ns = later
+        drift_ns = round(_DRIFT_MAX * max(time_ns - self.time_ns, 0))
         return _Exchange(
-            later.time_ns,
-            max(self.low_ns - drift_ns, later.low_ns),
-            min(self.high_ns + drift_ns, later.high_ns),
+            time_ns,
+            max(self.low_ns - drift_ns, low_ns),
+            min(self.high_ns + drift_ns, high_ns),
         )
 
 
@@ -107,18 +108,25 @@ class ClockOffset:
             stamp_ns: time on the peer's clock [ns].
         """
         time_ns = stamp_ns - self._offset_ns
+        if time_ns > now_ns or self._suspects:
+            return self._bounded(now_ns, time_ns)
+        believed_ns = self._believed_ns
+        if believed_ns is None or not time_ns <= believed_ns <= now_ns:
+            self._believed_ns = time_ns
+        return time_ns
+
+    def _bounded(self, now_ns: int, time_ns: int) -> int:
+        """Return a time that is later than now, or in doubt, as far as believed."""
         ahead_ns = NS_PER_S  # a guess at the delay may be so wrong
         if self._bounds is not None:
             ahead_ns = self._bounds.high_ns - self._offset_ns + _SLACK_NS
+        last_ns = self._believed_ns
         if self._suspects or time_ns > now_ns + ahead_ns:
-            last_ns = self._believed_ns
             if last_ns is None or last_ns > now_ns:
                 last_ns = now_ns - _DELAY_MAX_NS
             return min(time_ns, last_ns)
-        time_ns = min(time_ns, now_ns)
-        if self._believed_ns is None or not time_ns <= self._believed_ns <= now_ns:
-            self._believed_ns = time_ns
-        return time_ns
+        self._believed_ns = now_ns
+        return now_ns
 
     def guess(self, now_ns: int, apparent_age_ns: int, delay_ns: int) -> None:
         """Take a frame that answers nothing.

@@ -19,7 +19,7 @@ from app.link.signal_section import SignalField, engagement_near, near
 from app.link.station_side import StationSide
 from app.messages import Event, LinkHealth, StationMode, StationState
 from app.station.goal_desk import GoalDesk
-from app.teleop.contact_codec import hear_contact, read_contacts
+from app.teleop.contact_codec import ContactTold, hear_contact, read_contacts
 from app.teleop.goals import Goal
 from app.teleop.strategy import Strategy
 from app.teleop.supervised import GoalKeeper
@@ -73,6 +73,7 @@ class Exchange:
         self.goals = GoalKeeper()
         self.desk = GoalDesk(self.goals, limbs, plan)
         self._reports = [allocate_report() for _ in range(limbs)]
+        self._reported: list[int] = []  # limbs of which there is one
         self._force = np.zeros((limbs, 3))
         self._holding = np.zeros(limbs, dtype=np.int64)
         self._held, self._held_ns = -1, 0
@@ -86,8 +87,10 @@ class Exchange:
         self._seen: dict[int, tuple[int, int, ObjectTold]] = {}
         self._seen_in = 0
         self._gripped = [False] * limbs
-        self._filled: LinkHealth | None = None  # the block that has all that was heard
-        self._dated = False  # and the times of all reports
+        self._block: LinkHealth | None = None  # filled last; what it has not yet:
+        self._untold = True  # what was heard since
+        self._unreported = set(range(limbs))  # reports of these limbs
+        self._undated = True  # their times
         self.bilateral = False
         """The strategy's halves talk tick by tick."""
 
@@ -178,7 +181,7 @@ class Exchange:
 
     def receive(self, now_ns: int, packet: bytes) -> TelemetryFrame | None:
         """Take one packet from the link, as `StationSide.receive`."""
-        self._filled = None
+        self._untold = self._undated = True
         frame = self.side.receive(now_ns, packet)
         if frame is None:
             return None
@@ -193,8 +196,7 @@ class Exchange:
                     self._holding[limb] = 1 if frame.held >> limb & 1 else -1
         try:
             for told in read_contacts(frame.contact, frame.generated_ns):
-                if told.limb < len(self._reports):
-                    hear_contact(told, self._reports[told.limb])
+                self._touch(told)
             if frame.status >= 0:
                 self.goals.hear(now_ns, frame.status)
             if frame.seen is not None:
@@ -221,6 +223,14 @@ class Exchange:
         if time_ns > self._heard_ns:
             self._heard, self._heard_ns = told, time_ns
 
+    def _touch(self, told: ContactTold) -> None:
+        """Keep what a limb touches."""
+        limb = told.limb
+        if limb < len(self._reports) and hear_contact(told, self._reports[limb]):
+            self._unreported.add(limb)
+            if limb not in self._reported:
+                self._reported = sorted([*self._reported, limb])
+
     def _see(self, now_ns: int, generated_ns: int, told: ObjectTold) -> None:
         """Keep where an object was, where nothing newer is known of it."""
         if self.side.codec.session != self._seen_in:  # a robot that began anew
@@ -234,22 +244,25 @@ class Exchange:
     def fill(self, now_ns: int, health: LinkHealth) -> None:
         """Write what is known into the health block."""
         self.side.fill(now_ns, health)
-        if self._filled is not health:
+        if self._block is not health:
+            self._block = health
+            self._unreported.update(range(len(self._reports)))
+            self._untold = self._undated = True
+        if self._untold:
             self._fill_heard(health)
-            self._filled, self._dated = health, False
+            self._untold = False
         self.desk.fill(health)
-        if not self._dated:
+        if self._undated:
             self._date_reports(now_ns, health)
 
     def _date_reports(self, now_ns: int, health: LinkHealth) -> None:
         """Write the times of the reports; they stay where none had to be bounded."""
-        clock, self._dated = self.side.clock, True
-        for limb, report in enumerate(self._reports):
-            if report.number.item():
-                stamp_ns = report.estimated_ns.item()
-                time_ns = clock.ours(now_ns, stamp_ns)
-                health.report_estimated_ns[limb] = time_ns
-                self._dated &= time_ns == stamp_ns - clock.offset_ns
+        clock, self._undated = self.side.clock, False
+        for limb in self._reported:
+            stamp_ns = self._reports[limb].estimated_ns.item()
+            time_ns = clock.ours(now_ns, stamp_ns)
+            health.report_estimated_ns[limb] = time_ns
+            self._undated |= time_ns != stamp_ns - clock.offset_ns
 
     def _fill_heard(self, health: LinkHealth) -> None:
         """Write what changes with what is heard, and not with time."""
@@ -273,8 +286,9 @@ class Exchange:
             health.object_holder[number] = seen.holder
             health.object_position[number] = seen.place
             health.object_turn[number] = seen.turn
-        for limb, report in enumerate(self._reports):
-            _fill_report(limb, report, health)
+        for limb in self._unreported:
+            _fill_report(limb, self._reports[limb], health)
+        self._unreported.clear()
 
     def events(self) -> list[Event]:
         """Return the events since the last call."""
@@ -282,11 +296,10 @@ class Exchange:
 
 
 def _fill_report(limb: int, report: SurfaceReport, health: LinkHealth) -> None:
-    """Write a limb's report, all but its time, where the block has it not."""
-    number = report.number.item()
-    if number == health.report_number.item(limb):
+    """Write a limb's report, all but its time."""
+    health.report_number[limb] = report.number[0]
+    if not report.number[0]:
         return
-    health.report_number[limb] = number
     health.report_status[limb] = report.status[0]
     health.report_kind[limb] = report.kind[0]
     health.report_point[limb] = report.point

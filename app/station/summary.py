@@ -5,7 +5,7 @@ Pure: fed with times and values, used by the live station and by virtual-time tr
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +24,17 @@ __all__ = ["DriveSummary"]
 _LOST = (Fate.LOST_BURST, Fate.LOST_RESIDUAL, Fate.CUT)
 
 
-class _Counted(NamedTuple):
+class _Counted:
     """Delivered and lost packets of one direction, and their bits."""
 
-    delivered: int
-    lost: int
-    bits: int
+    def __init__(self, bits: int = 0) -> None:
+        self.delivered = 0
+        self.lost = 0
+        self.bits = bits
+        self.scheduled_ms: list[float] = []
+        """From submission to the time at which each ought to have come [ms]."""
+        self.carried_ms: list[float] = []
+        """To when it came [ms]."""
 
 
 class DriveSummary:
@@ -43,8 +48,6 @@ class DriveSummary:
         self._tracking: list[float] = []
         self._ages: list[float] = []
         self._delays: list[float] = []
-        self._scheduled: dict[Direction, list[float]] = {way: [] for way in Direction}
-        self._carried: dict[Direction, list[float]] = {way: [] for way in Direction}
         self._sent_bits = 0
         self._heard_bits = 0
         self._counted: dict[Direction, _Counted] = {}
@@ -101,20 +104,20 @@ class DriveSummary:
         if packet.fate is Fate.SUPERSEDED:
             self._superseded += 1
             return
-        old = self._counted.get(packet.direction, _Counted(0, 0, 0))
-        delivered = packet.fate is Fate.DELIVERED
-        if delivered:
-            self._scheduled[packet.direction].append(
-                (packet.scheduled_due_ns - packet.submitted_ns) / NS_PER_MS
+        counted = self._counted.get(packet.direction)
+        if counted is None:
+            counted = self._counted[packet.direction] = _Counted()
+        submitted_ns = packet.submitted_ns
+        if packet.fate is Fate.DELIVERED:
+            counted.delivered += 1
+            counted.scheduled_ms.append(
+                (packet.scheduled_due_ns - submitted_ns) / NS_PER_MS
             )
-            self._carried[packet.direction].append(
-                (packet.delivered_ns - packet.submitted_ns) / NS_PER_MS
-            )
-        self._counted[packet.direction] = _Counted(
-            old.delivered + delivered,
-            old.lost + (packet.fate in _LOST),
-            old.bits + (8 * packet.size_bytes if packet.started_ns else 0),
-        )
+            counted.carried_ms.append((packet.delivered_ns - submitted_ns) / NS_PER_MS)
+        elif packet.fate in _LOST:
+            counted.lost += 1
+        if packet.started_ns:
+            counted.bits += 8 * packet.size_bytes
 
     def add_health(self, health: LinkHealth) -> None:
         """Sample the age of the robot's pose."""
@@ -133,8 +136,9 @@ class DriveSummary:
             log: path of the recording, None where there is none.
         """
         seconds = max((self._wanted.newest_ns - self._start_ns) / NS_PER_S, 1e-9)
-        down = self._counted.get(Direction.DOWN, _Counted(0, 0, self._sent_bits))
-        up = self._counted.get(Direction.UP, _Counted(0, 0, self._heard_bits))
+        down = self._counted.get(Direction.DOWN) or _Counted(self._sent_bits)
+        up = self._counted.get(Direction.UP) or _Counted(self._heard_bits)
+        ways = (Direction.DOWN, down), (Direction.UP, up)
         tried = down.delivered + down.lost + up.delivered + up.lost
         return {
             "seconds": round(seconds, 3),
@@ -153,12 +157,12 @@ class DriveSummary:
                 "up_bps": round(up.bits / seconds, 1),
                 "delay_ms": _quantiles(self._delays),
                 "scheduled_delay_ms": {
-                    way.name.lower(): _quantiles(self._scheduled[way])
-                    for way in Direction
+                    way.name.lower(): _quantiles(counted.scheduled_ms)
+                    for way, counted in ways
                 },
                 "carried_delay_ms": {
-                    way.name.lower(): _quantiles(self._carried[way])
-                    for way in Direction
+                    way.name.lower(): _quantiles(counted.carried_ms)
+                    for way, counted in ways
                 },
                 "loss": round((down.lost + up.lost) / tried, 5) if tried else 0.0,
                 "packets": tried,

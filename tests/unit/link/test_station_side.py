@@ -120,6 +120,7 @@ class Rig:
         self.records = []
         self.events = []
         self.sent = []
+        self.ages_ms = []
 
     def run(self, seconds):
         channel = self.emulator.channel
@@ -139,6 +140,7 @@ class Rig:
                     self.robot.receive(now_ns, delivery.payload)
                 else:
                     self.station.receive(now_ns, delivery.payload)
+            self.ages_ms.append(self.station.knowledge.age.age_ms(now_ns))
             if now_ns % (100 * NS_PER_MS) == 0:
                 status = self.emulator.status(now_ns)
                 self.records += status.records
@@ -193,7 +195,7 @@ def test_queue_never_grows_and_health_is_true(name):
         assert health.rtt_ms[0] >= 2 * link.propagation_ms
         assert health.rtt_ms[0] < 2 * link.delay_ms + 400
         assert np.abs(health.confirmed_tension - 1.0).max() > 1.0
-    mean_ms = rig.station.knowledge.age.mean_ms(rig.now_ns)
+    mean_ms = np.nanmean(rig.ages_ms)
     # Four limbs take turns; the longest silence of a blockage weighs most.
     period_ms = max(
         20.0, 4 * 8e3 * 8 / (0.4 * link.up_bps) if link.up_bps < 1e3 else 80.0
