@@ -92,10 +92,12 @@ class Composer:
             commanded: (S, 3) setpoints of the robot [rad, rad, m].
         """
         schema = self._codec.schema
+        if len(limbs) == schema.limbs:
+            return commanded
+        if not limbs:
+            return commanded[:0]
         if len(limbs) == 1:
             return commanded[self._rows[limbs[0]]]
-        if len(limbs) in {0, schema.limbs}:
-            return commanded if limbs else commanded[:0]
         rows = np.full_like(commanded, np.nan)
         for limb in limbs:
             rows[self._rows[limb]] = commanded[self._rows[limb]]

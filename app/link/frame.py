@@ -253,7 +253,7 @@ class Codec:
         shape = self._shapes.get(frame.limb)
         if shape is None:
             raise FrameError(f"No limb {frame.limb}: 0..{self.schema.limbs - 1}.")
-        if frame.limb == WHOLE_ROBOT and self.profile is Profile.COMPACT:
+        if self.profile is Profile.COMPACT and frame.limb == WHOLE_ROBOT:
             raise FrameError("A compact frame tells one limb, not the whole robot.")
         if frame.coordinates.shape != shape:
             raise FrameError(

@@ -105,6 +105,7 @@ class Pacer:
         self._next_ns = 0
         self._limb_sent_ns: list[int | None] = [None] * limbs
         self._oldest_ns: int | None = None  # of these
+        self._due_ns = 0  # when any limb may be told again
         self._interval_ns = [float(_MIN_PERIOD_NS)] * limbs
         self._in_step = True  # time and interval of all limbs are the same
         self._changed_ns: int | None = None
@@ -179,6 +180,12 @@ class Pacer:
         # a frame may be early, for a sender that is polled; see `_SLACK_NS`
         early_ns = min(0.5 * _SLACK_NS, 0.1 * cap_ns)
         self._rest_ns = math.ceil(cap_ns - early_ns)  # between two frames of a limb
+        self._note_oldest(self._oldest_ns)
+
+    def _note_oldest(self, sent_ns: int | None) -> None:
+        """Take up when the limb that waits longest was told; None = never yet."""
+        self._oldest_ns = sent_ns
+        self._due_ns = 0 if sent_ns is None else sent_ns + self._rest_ns
 
     @property
     def free_ns(self) -> int:
@@ -188,12 +195,11 @@ class Pacer:
     @property
     def soonest_ns(self) -> int:
         """When a frame of any limb goes, at the soonest [ns]."""
-        return max(self._next_ns, (self._oldest_ns or 0) + self._rest_ns)
+        return max(self._next_ns, self._due_ns)
 
     def due(self, now_ns: int) -> bool:
         """Return whether any limb may be told again by its own greatest rate."""
-        oldest_ns = self._oldest_ns
-        return oldest_ns is None or now_ns - oldest_ns >= self._rest_ns
+        return now_ns >= self._due_ns
 
     def _first_backoff(self) -> float:
         return _START if self.budget.bandwidth_bps is None else 1.0
@@ -205,12 +211,15 @@ class Pacer:
 
     def send_hz(self, now_ns: int) -> float:
         """Return the frames a second over the last 5 s."""
-        while self._sends and now_ns - self._sends[0] > _RATE_WINDOW_NS:
-            self._sends.popleft()
-        if self._first_ns is None:
+        sends, first_ns = self._sends, self._first_ns
+        while sends and now_ns - sends[0] > _RATE_WINDOW_NS:
+            sends.popleft()
+        if first_ns is None:
             return 0.0
-        elapsed_ns = min(_RATE_WINDOW_NS, max(now_ns - self._first_ns, NS_PER_S))
-        return len(self._sends) * NS_PER_S / elapsed_ns
+        elapsed_ns = now_ns - first_ns
+        if elapsed_ns >= _RATE_WINDOW_NS:
+            return len(sends) * NS_PER_S / _RATE_WINDOW_NS
+        return len(sends) * NS_PER_S / max(elapsed_ns, NS_PER_S)
 
     def period_ms(self, *limbs: int) -> float:
         """Return the greatest time expected between frames of one of these [ms]."""
@@ -279,7 +288,7 @@ class Pacer:
                 interval_ns = self._mean_of(interval_ns, now_ns - self._oldest_ns)
             self._interval_ns = [interval_ns] * count
             self._limb_sent_ns = [now_ns] * count
-            self._oldest_ns = now_ns
+            self._note_oldest(now_ns)
             return
         for limb in limbs:
             last_ns = self._limb_sent_ns[limb]
@@ -288,7 +297,7 @@ class Pacer:
                 self._interval_ns[limb] = self._mean_of(interval_ns, now_ns - last_ns)
             self._limb_sent_ns[limb] = now_ns
         told_ns = [sent_ns for sent_ns in self._limb_sent_ns if sent_ns is not None]
-        self._oldest_ns = min(told_ns) if len(told_ns) == count else None
+        self._note_oldest(min(told_ns) if len(told_ns) == count else None)
         self._in_step = len(limbs) == count and min(self._interval_ns) == max(
             self._interval_ns
         )

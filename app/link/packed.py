@@ -49,6 +49,7 @@ _HEAD_BITS = SETPOINT_STAMP.bits + _SEQUENCE_BITS + _EPOCH_BITS
 _HEAD_BYTES = 1 + _HEAD_BITS // 8  # with the key; nothing is filled
 _FORM_BITS = GRADE_BITS + 1
 _BASE_BITS = 8
+_DELTA_HEAD_BYTES = 6  # of which 5 bits are the first limb's
 _FULL_EVERY = 10  # frames, for a peer that has lost what it acknowledged
 _PLAN_EVERY = 8  # frames, for a peer that missed it
 _PLAN_REPEATS = 3  # after a change
@@ -81,6 +82,7 @@ class PackedSetpoints:
         self.sent = Bases()
         """States told by this side."""
         self._deltas = 0  # frames since one was full for certain
+        self._planned: tuple[float, float] | None = None
         self._plan = b""
         self._since_plan = 0
         self._grip = b""
@@ -197,14 +199,16 @@ class PackedSetpoints:
         return (_ACTIVE_LIMB if frame.active else _LIMB) | limbs[0]
 
     def _told_plan(self, frame: SetpointFrame) -> bytes:
-        plan = bytes([period_code(frame.period_ms), uplink_code(frame.uplink_bps)])
-        if plan != self._plan:
-            self._plan, self._since_plan = plan, -_PLAN_REPEATS
+        if (frame.period_ms, frame.uplink_bps) != self._planned:
+            self._planned = frame.period_ms, frame.uplink_bps
+            plan = bytes([period_code(frame.period_ms), uplink_code(frame.uplink_bps)])
+            if plan != self._plan:
+                self._plan, self._since_plan = plan, -_PLAN_REPEATS
         self._since_plan += 1
         if 0 < self._since_plan < _PLAN_EVERY:
             return b""
         self._since_plan = min(self._since_plan, 0)
-        return write_section(PLAN, plan)
+        return write_section(PLAN, self._plan)
 
     # -- in ------------------------------------------------------------------------
 
@@ -216,23 +220,21 @@ class PackedSetpoints:
         """
         if buffer[0] == _MODE:
             return self._read_mode(buffer, reference_ns, sender)
-        reader = BitReader(buffer[1:-LONG_BYTES])
-        head = reader.take(_HEAD_BITS)
-        time_code = head >> _SEQUENCE_BITS + _EPOCH_BITS
-        time_ns = SETPOINT_STAMP.time_ns(time_code, reference_ns)
-        code, epoch = head >> _EPOCH_BITS & _SEQUENCE_MASK, head & _EPOCH_MASK
+        # time 14, sequence 10, epoch 8, grade 2, delta 1, base 8, and 5 bits more; the
+        # shortest frame has as many, its seal included
+        head = int.from_bytes(buffer[1 : 1 + _DELTA_HEAD_BYTES], "big")
+        time_ns = SETPOINT_STAMP.time_ns(head >> 34, reference_ns)
+        code, epoch = head >> 24 & _SEQUENCE_MASK, head >> 16 & _EPOCH_MASK
         if buffer[0] == _GOAL:
-            return self._read_goal(buffer, reader, time_ns, code, epoch, sender)
-        form = reader.take(_FORM_BITS)
-        grade = form >> 1
+            return self._read_goal(buffer, time_ns, code, epoch, sender)
+        grade, is_delta, distance = head >> 14 & 3, head >> 13 & 1, head >> 5 & 0xFF
         self._limbs.check_grade(grade)
         known = coarse_time(time_ns)
         counter = sender.counters
         sequence, ahead = counter.ahead(code, _SEQUENCE_BITS, time_ns)
-        if form & 1:
+        if is_delta:
             if not self._tells_all(buffer[0]):
                 raise FrameError("A delta frame must tell all limbs.")
-            distance = reader.take(_BASE_BITS)
             base = sender.bases.get(sequence - distance)
             if base is None or base.grade != grade:
                 raise FrameError(
@@ -247,6 +249,7 @@ class PackedSetpoints:
             rest = buffer[after:-LONG_BYTES]
         else:
             self._seal.check(buffer, known)
+            reader = BitReader(buffer[_HEAD_BYTES:-LONG_BYTES], _FORM_BITS)
             limbs = self._told(buffer[0], reader)
             told, rows = self._limbs.take(reader, limbs, grade)
             rest = reader.rest()
@@ -280,14 +283,13 @@ class PackedSetpoints:
     def _read_goal(
         self,
         buffer: bytes,
-        reader: BitReader,
         time_ns: int,
         code: int,
         epoch: int,
         sender: Sender,
     ) -> SetpointFrame:
         self._seal.check(buffer, coarse_time(time_ns))
-        goal = read_sections(reader.rest()).get(GOAL, b"")
+        goal = read_sections(buffer[_HEAD_BYTES:-LONG_BYTES]).get(GOAL, b"")
         if not 0 < len(goal) <= _LONGEST_GOAL:
             raise FrameError(f"Goal has {len(goal)} bytes: 1..{_LONGEST_GOAL}.")
         return SetpointFrame(

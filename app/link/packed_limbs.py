@@ -32,6 +32,17 @@ class Told(NamedTuple):
     """Their codes in one number."""
 
 
+class _Form(NamedTuple):
+    """How some limbs are written at one resolution."""
+
+    number_bits: int
+    """Of their coordinates."""
+    mask: int
+    """That stands before these, if any."""
+    bits: int
+    """Of both."""
+
+
 class PackedLimbs:
     """Writes and reads the limbs of one kind of frame."""
 
@@ -51,11 +62,22 @@ class PackedLimbs:
             for mask in range(1 << schema.limbs)
         }
         self._numbers = {limbs: mask for mask, limbs in self._masks.items()}
+        self._forms: list[dict[tuple[int, ...], _Form]] = [{} for _ in layouts]
 
     def bits(self, limbs: tuple[int, ...], grade: int) -> int:
         """Bits for the mask, if any, and the coordinates of these limbs."""
-        mask = self._schema.limbs if self._has_mask(len(limbs)) else 0
-        return mask + self.layouts[grade].bits(limbs)
+        return self._form(limbs, grade).bits
+
+    def _form(self, limbs: tuple[int, ...], grade: int) -> "_Form":
+        known = self._forms[grade].get(limbs)
+        if known is None:
+            bits = self.layouts[grade].bits(limbs)
+            known = _Form(bits, 0, bits)
+            if self._has_mask(len(limbs)):
+                mask = self._numbers[limbs] << bits
+                known = _Form(bits, mask, self._schema.limbs + bits)
+            self._forms[grade][limbs] = known
+        return known
 
     def _has_mask(self, count: int) -> bool:
         return 1 < count < self._schema.limbs
@@ -93,11 +115,8 @@ class PackedLimbs:
 
     def joined(self, told: Told, grade: int) -> tuple[int, int]:
         """Return the mask, if any, and the number as one; and how many bits it has."""
-        bits = self.layouts[grade].bits(told.limbs)
-        if not self._has_mask(len(told.limbs)):
-            return told.value, bits
-        mask = self._numbers[told.limbs]
-        return mask << bits | told.value, self._schema.limbs + bits
+        form = self._form(told.limbs, grade)
+        return form.mask | told.value, form.bits
 
     def write_delta(
         self, head: int, head_bits: int, base: IntArray, grade: int
@@ -150,7 +169,7 @@ class PackedLimbs:
         Raises:
             FrameError: it is none that `told` makes, or a bend lies out of range.
         """
-        value = reader.take(self.layouts[grade].bits(limbs))
+        value = reader.take(self._form(limbs, grade).number_bits)
         if len(limbs) == 1:
             first, last = limbs[0], limbs[0] + 1
         else:

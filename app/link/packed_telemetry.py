@@ -60,6 +60,8 @@ _STAMP_MASK, _GRADE_MASK = (1 << SETPOINT_STAMP.bits) - 1, (1 << GRADE_BITS) - 1
 _ECHO_BITS = 1 + _SEQUENCE_BITS + SETPOINT_STAMP.bits + 16 + _SEQUENCE_BITS
 _SAID_BITS = _SEQUENCE_BITS + 8 + 3 + _ECHO_BITS + GRADE_BITS
 _HEAD_BITS = TELEMETRY_STAMP.bits + _SAID_BITS
+_HEAD_BYTES = (_HEAD_BITS + 7) // 8  # without the key
+_AFTER_HEAD_BITS = 8 * _HEAD_BYTES - _HEAD_BITS  # of its last byte
 _LONGEST_CONTACT = 64
 _STATES = tuple(RobotState)
 _ONE = Kind.TELEMETRY_LIMB.value
@@ -203,22 +205,22 @@ class PackedTelemetry:
         Raises:
             FrameError: wrong length, CRC, limb or range.
         """
-        reader = BitReader(buffer[1:-LONG_BYTES])
-        time_ns = TELEMETRY_STAMP.time_ns(
-            reader.take(TELEMETRY_STAMP.bits), reference_ns
-        )
+        head = int.from_bytes(buffer[1 : 1 + _HEAD_BYTES], "big") >> _AFTER_HEAD_BITS
+        time_ns = TELEMETRY_STAMP.time_ns(head >> _SAID_BITS, reference_ns)
         self._seal.check(buffer, coarse_time(time_ns))
-        said = reader.take(_SAID_BITS)
-        grade, said = said & _GRADE_MASK, said >> GRADE_BITS
+        if len(buffer) <= _HEAD_BYTES + LONG_BYTES:
+            raise FrameError(f"Frame is cut: {len(buffer)} bytes, telemetry has more.")
+        grade, said = head & _GRADE_MASK, head >> GRADE_BITS
         self._limbs.check_grade(grade)
         received, said = said & _SEQUENCE_MASK, said >> _SEQUENCE_BITS
         hold, said = said & _HOLD_MASK, said >> 16
         echo_time, said = said & _STAMP_MASK, said >> SETPOINT_STAMP.bits
         echo, said = said & _SEQUENCE_MASK, said >> _SEQUENCE_BITS
         heard, state, epoch = said & 1, said >> 1 & 0x07, said >> 4 & 0xFF
-        code = said >> 12
+        code = said >> 12 & _SEQUENCE_MASK
         if state >= len(_STATES):
             raise FrameError(f"Robot state {state} is not known.")
+        reader = BitReader(buffer[_HEAD_BYTES:-LONG_BYTES], 8 - _AFTER_HEAD_BITS)
         limbs = self._told(buffer[0], reader)
         _, rows = self._limbs.take(reader, limbs, grade)
         sections = read_sections(reader.rest())

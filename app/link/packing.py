@@ -46,10 +46,16 @@ def filled(value: int, bits: int) -> bytes:
 class BitReader:
     """Takes fields off in the order they were put in."""
 
-    def __init__(self, buffer: bytes) -> None:
+    def __init__(self, buffer: bytes, skipped: int = 0) -> None:
+        """Begin.
+
+        Args:
+            buffer: whole bytes.
+            skipped: so many bits of the first one are no fields.
+        """
         self._buffer = buffer
         self._value = int.from_bytes(buffer, "big")
-        self._left = 8 * len(buffer)
+        self._left = 8 * len(buffer) - skipped
 
     def take(self, bits: int) -> int:
         """Return the next field.

@@ -44,7 +44,7 @@ Vector = tuple[float, float, float]
 
 _ZERO: Vector = (0.0, 0.0, 0.0)
 _HEAD_BYTES = 3
-_STRATEGIES, _LIMBS = 16, 8
+_STRATEGY_BITS, _LIMB_BITS = 4, 3
 _STEP, _WAVE_STEP, _INTEGRAL_STEP = 1e-4, 2e-4, 1e-6
 _FORCE_STEP = 1e-3
 _WORD = 1 << 15
@@ -108,10 +108,10 @@ def write_signal(told: SignalTold) -> bytes:
     Raises:
         FrameError: a value that is told is not finite, or a number is out of range.
     """
-    if not (0 <= told.limb < _LIMBS and 0 <= told.strategy < _STRATEGIES):
+    if told.limb >> _LIMB_BITS or told.strategy >> _STRATEGY_BITS:
         raise FrameError(
             f"Signal of limb {told.limb}, strategy {told.strategy}: limbs are "
-            f"0..{_LIMBS - 1}, strategies 0..{_STRATEGIES - 1}."
+            f"0..{(1 << _LIMB_BITS) - 1}, strategies 0..{(1 << _STRATEGY_BITS) - 1}."
         )
     fields = int(told.fields)
     head = told.strategy << 20 | told.limb << 17 | fields << 11
