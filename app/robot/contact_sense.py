@@ -33,9 +33,15 @@ _CALM_S, _LONGEST_S = 0.9, 5.0  # URSULA's arms swing at 0.7 Hz
 
 
 class _SenseData(NamedTuple):
-    """What `feel_tips` keeps between measurements."""
+    """What `feel_tips` works with and keeps between measurements."""
 
     model: RobotModel
+    share: float
+    """Of what is new in the low passes."""
+    period: float
+    """Between measurements [s]."""
+    zone: float
+    """Force below which an estimate is no contact [N], above 0."""
     data: RobotData
     work: RodWork
     slow: FloatArray
@@ -59,9 +65,6 @@ class _SenseData(NamedTuple):
 def feel_tips(
     sense: _SenseData,
     anew: int,
-    share: float,
-    period: float,
-    zone: float,
     coordinates: FloatArray,
     tension: FloatArray,
     read: FloatArray,
@@ -72,20 +75,18 @@ def feel_tips(
     Args:
         sense: what is kept, and what comes out.
         anew: 1 where nothing of an earlier measurement counts.
-        share: of what is new in the low passes.
-        period: between measurements [s].
-        zone: force below which an estimate is no contact [N], above 0.
         coordinates: (S, 3) measured pose [rad, rad, m].
         tension: (T,) measured [N].
         read: (L, 3) what sensors at the tips read [N]; not finite where none does.
         noise: (L, 3) of that [N].
     """
+    share = sense.share
     for k in range(coordinates.shape[0]):
         for j in range(3):
             if anew == 1 or not abs(sense.slow[k, j]) < math.inf:
                 sense.slow[k, j] = coordinates[k, j]  # known again: begins anew
             step = coordinates[k, j] - sense.slow[k, j]
-            sense.rates[k, j] = share / period * step
+            sense.rates[k, j] = share / sense.period * step
             sense.slow[k, j] += share * step
     for t in range(tension.size):
         if anew == 1 or not abs(sense.tension[t]) < math.inf:
@@ -104,7 +105,7 @@ def feel_tips(
         sense.valid,
     )
     for limb in range(sense.has_sensor.size):
-        _tell(sense, limb, period, zone, coordinates, read, noise)
+        _tell(sense, limb, coordinates, read, noise)
 
 
 @inner_kernel
@@ -123,8 +124,6 @@ def _leave_out(sense: _SenseData, limb: int, read: FloatArray) -> None:
 def _tell(
     sense: _SenseData,
     limb: int,
-    period: float,
-    zone: float,
     coordinates: FloatArray,
     read: FloatArray,
     noise: FloatArray,
@@ -142,10 +141,12 @@ def _tell(
         size += sense.raw[limb, i] ** 2
         known += abs(read[limb, i])
     size = math.sqrt(size)
-    fade = min(max(size / zone - 1.0, 0.0), 1.0)
+    fade = min(max(size / sense.zone - 1.0, 0.0), 1.0)
     if sense.left[limb, 0] > 0.0:
-        sense.left[limb, 0] -= period
-        sense.left[limb, 1] = _CALM_S if size > zone else sense.left[limb, 1] - period
+        sense.left[limb, 0] -= sense.period
+        sense.left[limb, 1] = (
+            _CALM_S if size > sense.zone else sense.left[limb, 1] - sense.period
+        )
         if sense.left[limb, 1] <= 0.0:
             sense.left[limb, 0] = 0.0
         sense.valid[limb] = 0
@@ -188,9 +189,6 @@ class ContactSense:
             [limb.tip_force_sensor for limb in robot.limbs], dtype=bool
         )
         self._read = bool(self.has_sensor.any())
-        self._dead_zone = max(dead_zone_n, 1e-12)
-        self._period_s = period_s
-        self._share = 1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s)
         self._anew = 1
         self._unsettled_s = _LONGEST_S if settles else 0.0
         self._left: FloatArray = np.full((limbs, 2), self._unsettled_s)
@@ -210,6 +208,9 @@ class ContactSense:
         self._unread = np.full((limbs, 3), math.nan)
         parts = _SenseData(
             model=model,
+            share=1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s),
+            period=float(period_s),
+            zone=float(max(dead_zone_n, 1e-12)),
             data=allocate_robot_data(model),
             work=allocate_rod_work(model),
             slow=model.rest_coordinates.copy(),
@@ -227,9 +228,6 @@ class ContactSense:
             feel_tips,
             self._parts,
             0,
-            0.0,
-            0.0,
-            0.0,
             parts.slow,
             parts.tension,
             self._unread,
@@ -267,9 +265,6 @@ class ContactSense:
         self._feel(
             self._parts,
             self._anew,
-            self._share,
-            self._period_s,
-            self._dead_zone,
             coordinates,
             tension,
             read,
