@@ -17,12 +17,12 @@ import numpy as np
 
 from app.config.robot_parameters import RobotParameters
 from models.bound import Bound, bind
-from models.numerics import FloatArray, IntArray, inner_kernel, kernel
+from models.numerics import FloatArray, IntArray, called_kernel, inner_kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.robot_contact_sense import estimate_tip_forces
 from models.rod import RodWork, allocate_rod_work
 
-__all__ = ["DEAD_ZONE_N", "ContactSense"]
+__all__ = ["DEAD_ZONE_N", "ContactSense", "TipSenseData", "feel_tips"]
 
 DEAD_ZONE_N = 0.2
 """Force below which an estimate is no contact [N]."""
@@ -32,16 +32,10 @@ _NOISE_ROWS = 256
 _CALM_S, _LONGEST_S = 0.9, 5.0  # URSULA's arms swing at 0.7 Hz
 
 
-class _SenseData(NamedTuple):
-    """What `feel_tips` works with and keeps between measurements."""
+class TipSenseData(NamedTuple):
+    """What `feel_tips` keeps between measurements."""
 
     model: RobotModel
-    share: float
-    """Of what is new in the low passes."""
-    period: float
-    """Between measurements [s]."""
-    zone: float
-    """Force below which an estimate is no contact [N], above 0."""
     data: RobotData
     work: RodWork
     slow: FloatArray
@@ -57,13 +51,19 @@ class _SenseData(NamedTuple):
     raw: FloatArray
     force: FloatArray
     valid: IntArray
+    period: float
+    """Between measurements [s]."""
+    share: float
+    """Of what is new in the low passes."""
+    zone: float
+    """Force below which an estimate is no contact [N], above 0."""
     left: FloatArray
     """(L, 2) time until a limb counts as settled, at most, and if it stays calm [s]."""
 
 
-@kernel
+@called_kernel
 def feel_tips(
-    sense: _SenseData,
+    sense: TipSenseData,
     anew: int,
     coordinates: FloatArray,
     tension: FloatArray,
@@ -80,13 +80,13 @@ def feel_tips(
         read: (L, 3) what sensors at the tips read [N]; not finite where none does.
         noise: (L, 3) of that [N].
     """
-    share = sense.share
+    share, period = sense.share, sense.period
     for k in range(coordinates.shape[0]):
         for j in range(3):
             if anew == 1 or not abs(sense.slow[k, j]) < math.inf:
                 sense.slow[k, j] = coordinates[k, j]  # known again: begins anew
             step = coordinates[k, j] - sense.slow[k, j]
-            sense.rates[k, j] = share / sense.period * step
+            sense.rates[k, j] = share / period * step
             sense.slow[k, j] += share * step
     for t in range(tension.size):
         if anew == 1 or not abs(sense.tension[t]) < math.inf:
@@ -109,7 +109,7 @@ def feel_tips(
 
 
 @inner_kernel
-def _leave_out(sense: _SenseData, limb: int, read: FloatArray) -> None:
+def _leave_out(sense: TipSenseData, limb: int, read: FloatArray) -> None:
     """Leave a limb out of the estimate whose sensor is read."""
     known = 0.0
     for i in range(3):
@@ -122,13 +122,14 @@ def _leave_out(sense: _SenseData, limb: int, read: FloatArray) -> None:
 
 @inner_kernel
 def _tell(
-    sense: _SenseData,
+    sense: TipSenseData,
     limb: int,
     coordinates: FloatArray,
     read: FloatArray,
     noise: FloatArray,
 ) -> None:
     """Write the force of one tip, and the pose that is as late."""
+    period, zone = sense.period, sense.zone
     starts = sense.model.limb_segment_start
     of_sensor = sense.has_sensor[limb] == 1
     for k in range(starts[limb], starts[limb + 1]):
@@ -141,12 +142,10 @@ def _tell(
         size += sense.raw[limb, i] ** 2
         known += abs(read[limb, i])
     size = math.sqrt(size)
-    fade = min(max(size / sense.zone - 1.0, 0.0), 1.0)
+    fade = min(max(size / zone - 1.0, 0.0), 1.0)
     if sense.left[limb, 0] > 0.0:
-        sense.left[limb, 0] -= sense.period
-        sense.left[limb, 1] = (
-            _CALM_S if size > sense.zone else sense.left[limb, 1] - sense.period
-        )
+        sense.left[limb, 0] -= period
+        sense.left[limb, 1] = _CALM_S if size > zone else sense.left[limb, 1] - period
         if sense.left[limb, 1] <= 0.0:
             sense.left[limb, 0] = 0.0
         sense.valid[limb] = 0
@@ -188,7 +187,6 @@ class ContactSense:
         self.has_sensor = np.array(
             [limb.tip_force_sensor for limb in robot.limbs], dtype=bool
         )
-        self._read = bool(self.has_sensor.any())
         self._anew = 1
         self._unsettled_s = _LONGEST_S if settles else 0.0
         self._left: FloatArray = np.full((limbs, 2), self._unsettled_s)
@@ -204,13 +202,14 @@ class ContactSense:
         self._generator = np.random.default_rng(seed)
         self._noise = noise
         self._limbs = limbs
-        self._draws: list[FloatArray] = []
-        self._unread = np.full((limbs, 3), math.nan)
-        parts = _SenseData(
+        self.unread: FloatArray = np.full((limbs, 3), math.nan)
+        """(L, 3) what is read where there is nothing to read."""
+        self.noise_table: FloatArray = np.zeros((_NOISE_ROWS, limbs, 3))
+        """(N, L, 3) noise of the sensors in N readings [N]; see `draw`."""
+        self.draw()
+        self._next = 0
+        self.data = TipSenseData(
             model=model,
-            share=1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s),
-            period=float(period_s),
-            zone=float(max(dead_zone_n, 1e-12)),
             data=allocate_robot_data(model),
             work=allocate_rod_work(model),
             slow=model.rest_coordinates.copy(),
@@ -221,17 +220,16 @@ class ContactSense:
             raw=self.raw,
             force=self.force,
             valid=self.valid,
+            period=period_s,
+            share=1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s),
+            zone=max(dead_zone_n, 1e-12),
             left=self._left,
         )
-        self._parts = Bound(parts)
+        """What `feel_tips` works on."""
+        self._data = Bound(self.data)
+        parts, unread = self.data, self.unread
         self._feel = bind(
-            feel_tips,
-            self._parts,
-            0,
-            parts.slow,
-            parts.tension,
-            self._unread,
-            self._unread,
+            feel_tips, self._data, 0, parts.slow, parts.tension, unread, unread
         )
 
     def reset(self) -> None:
@@ -258,25 +256,18 @@ class ContactSense:
         Returns:
             (L, 3) force on each tip, hull frame [N]; 0 where `valid` is 0; a view.
         """
-        read, draws = self._unread, self._unread
-        if tip_force is not None and self._read:
-            read = tip_force
-            draws = self._draws.pop() if self._draws else self._draw()
-        self._feel(
-            self._parts,
-            self._anew,
-            coordinates,
-            tension,
-            read,
-            draws,
-        )
+        read = self.unread if tip_force is None else tip_force
+        if self._next == _NOISE_ROWS:
+            self.draw()
+            self._next = 0
+        noise = self.noise_table[self._next]
+        self._next += 1
+        self._feel(self._data, self._anew, coordinates, tension, read, noise)
         self._anew = 0
         return self.force
 
-    def _draw(self) -> FloatArray:
-        """Draw the sensors' noise for many measurements; return the first (L, 3)."""
-        shape = (_NOISE_ROWS, self._limbs, 3)
+    def draw(self) -> None:
+        """Draw the sensors' noise for the next N readings."""
         scale = self._noise * _SENSOR_NOISE_N
-        drawn = scale * self._generator.standard_normal(shape)
-        self._draws = list(drawn[::-1])
-        return self._draws.pop()
+        shape = self.noise_table.shape
+        self.noise_table[...] = scale * self._generator.standard_normal(shape)

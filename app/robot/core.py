@@ -20,13 +20,12 @@ from app.link.pacing import budget_for
 from app.messages import Event, RobotState, Severity
 from app.robot.body import Applied, Body
 from app.robot.bridge import Bridge
-from app.robot.contact_sense import ContactSense
 from app.robot.custody import Custody
+from app.robot.feeling import Feeling
 from app.robot.object_sight import ObjectSight
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.quiet import Quiet
 from app.robot.safety import Actuation
-from app.robot.surface_sense import SurfaceSense
 from app.robot.surroundings import Surroundings
 from models.numerics import FloatArray
 
@@ -35,7 +34,6 @@ __all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "RobotCore", "warm_up_robot"]
 DEFAULT_ROBOT_ID = 1
 STEP_NS = 1_000_000
 """Time between steps [ns]."""
-_SENSE_STEPS = 4  # what is felt is low-passed at 3 Hz: 250 times a second are enough
 
 
 class RobotCore:
@@ -97,21 +95,13 @@ class RobotCore:
                 self.model, mismatch, seed, coordinates, surroundings=self._around
             )
         self.body = body
+        self._feeling: Feeling | None = None
         self._quiet: Quiet | None = None
         if self._plant is not None:
-            self._quiet = Quiet(self.bridge.onward, self._plant)
-        period_s = _SENSE_STEPS * STEP_NS / NS_PER_S
-        self._sense = ContactSense(
-            robot,
-            self.model,
-            seed,
-            noise=mismatch.noise,
-            period_s=period_s,
-            settles=True,
-        )
-        self._surfaces = SurfaceSense(self.model, self._sense.has_sensor, period_s)
-        self._contact: FloatArray | None = None
-        self._until_sense = 0
+            tips = None if self._around is None else self._around.tip_force
+            noise = mismatch.noise
+            self._feeling = Feeling(robot, self.model, seed, noise, tips)
+            self._quiet = Quiet(self.bridge.onward, self._plant, self._feeling)
         self.bridge.followed.goals.senses = self._plant is not None
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
         self._frozen = 0
@@ -170,7 +160,8 @@ class RobotCore:
     @property
     def quiet_until_ns(self) -> int:
         """Until when a step sends nothing, unless a packet comes [ns]; 0 = unknown."""
-        return 0 if self._contact is None else self.bridge.quiet_until_ns
+        feels = self._feeling is not None and self._feeling.contact is not None
+        return self.bridge.quiet_until_ns if feels else 0
 
     def _decide(self, now_ns: int) -> list[bytes]:
         """Do a whole millisecond; as `step`."""
@@ -198,7 +189,7 @@ class RobotCore:
             measured,
             tension,
             faults=int(body.faults),
-            contact=self._surfaces.contact(),
+            contact=b"" if self._feeling is None else self._feeling.told(),
             felt=contact,
             sight=self._sight,
             held=self._held(),
@@ -211,30 +202,19 @@ class RobotCore:
             How many are done; none of a rig, of a limb that stands still frozen, and
             where a measurement is not finite.
         """
-        contact, quiet = self._contact, self._quiet
-        if contact is None or quiet is None or self._frozen:
+        quiet, bridge = self._quiet, self.bridge
+        quiet_ns = self.quiet_until_ns - now_ns
+        if quiet is None or quiet_ns <= 0 or self._frozen:
             return 0
-        bridge = self.bridge
-        quiet_ns = bridge.quiet_until_ns - now_ns
-        if quiet_ns <= 0:
-            return 0
-        until_sense = self._until_sense - 1
-        if until_sense <= 0:
-            contact = self._sense_contact(now_ns, *quiet.measure())
-            until_sense = self._until_sense
         elapsed_ns = bridge.go_on(now_ns)
-        if steps > 1:
-            left = until_sense if elapsed_ns == STEP_NS else 1
-            steps = min(steps, left, -(-quiet_ns // STEP_NS))
+        steps = 1 if elapsed_ns != STEP_NS else min(steps, -(-quiet_ns // STEP_NS))
         period, patience_ns = elapsed_ns / NS_PER_S, bridge.safety.hold_after_ns
-        done = quiet.run(now_ns, steps, period, patience_ns, contact)
-        self._until_sense = until_sense
+        done = quiet.run(now_ns, steps, period, patience_ns)
         if not done:
             return 0
         if done > 1:
             now_ns += (done - 1) * STEP_NS
             bridge.go_on(now_ns)
-            self._until_sense = until_sense - done + 1
         self.applied = quiet.applied
         if self._plant is not None and self._plant.frozen:
             self._note_frozen(now_ns, self._plant.frozen)
@@ -266,30 +246,16 @@ class RobotCore:
     ) -> FloatArray | None:
         """Forces of the tips on what they touch, while the robot holds itself.
 
-        Limp limbs rest on things: what they feel then is not worth the work. The pose
-        of a rig is that of a model that follows its actuators (`app.robot.estimator`):
-        contact is not in it.
+        The pose of a rig is that of a model that follows its actuators
+        (`app.robot.estimator`): contact is not in it.
         """
-        if self._plant is None or self.applied.actuation is not Actuation.STIFF:
-            self._contact, self._until_sense = None, 0
+        if self._feeling is None:
             return None
-        if self._contact is None:
-            self._sense.reset()
-        self._until_sense -= 1
-        if self._until_sense <= 0:
-            self._sense_contact(now_ns, measured, tension)
-        return self._contact
-
-    def _sense_contact(
-        self, now_ns: int, measured: FloatArray, tension: FloatArray
-    ) -> FloatArray:
-        """Take a measurement of what the tips touch; return as `_feel`."""
-        self._until_sense = _SENSE_STEPS
-        tips = None if self._around is None else self._around.tip_force
-        force = self._sense.step(measured, tension, tips)
-        self._surfaces.step(now_ns, self._sense.pose, force, self._sense.valid)
-        self._contact = contact = -force
-        return contact
+        if self.applied.actuation is Actuation.STIFF:
+            self._feeling.step(now_ns, measured, tension)
+        else:
+            self._feeling.rest()
+        return self._feeling.contact
 
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load what an idle robot never calls; this core is thrown away.

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.clock import NS_PER_S
 from app.robot.body import Applied
+from app.robot.feeling import Feeling, FeelingData, feel
 from app.robot.onward import Onward, OnwardData, move_on
 from app.robot.plant import Plant
 from app.robot.plant_step import (
@@ -43,23 +44,32 @@ class _QuietData(NamedTuple):
     """(S, 3) as measured [rad, rad, m]."""
     tension: FloatArray
     """(T,) as measured [N]."""
+    feeling: FeelingData
+    ended: IntArray
+    """(3,) of the last step: whether `move_on` pushes, what `plant_step` returned, and
+    what `feel`."""
 
 
 @kernel
 def _move(
-    data: _QuietData, now_ns: int, period: float, patience_ns: int, contact: FloatArray
+    data: _QuietData, row: int, now_ns: int, period: float, patience_ns: int
 ) -> int:
-    """Go on for a millisecond, and tell the plant.
+    """Read the sensors, feel, go on for a millisecond, and tell the plant.
 
     Returns:
         As `move_on`; the target is written unless that is -1.
     """
-    pushes = move_on(data.onward, now_ns, period, patience_ns, 1, contact, data.pose)
+    pose, feeling = data.pose, data.feeling
+    read_sensors(data.sensors, row, pose, data.tension)
+    data.ended[2] = feel(feeling, now_ns, pose, data.tension)
+    contact = feeling.contact
+    pushes = move_on(data.onward, now_ns, period, patience_ns, 1, contact, pose)
     if pushes >= 0:
         pressed, applied = data.onward.press.pressed, data.onward.paths.applied
         for k in range(applied.shape[0]):
             for j in range(3):
                 data.target[k, j] = pressed[k, j] if pushes == 1 else applied[k, j]
+        data.ended[0] = pushes
     return int(pushes)
 
 
@@ -68,40 +78,32 @@ def quiet_run(
     data: _QuietData,
     parts: PlantParts,
     row: int,
-    read: int,
     steps: int,
     now_ns: int,
     period: float,
     patience_ns: int,
-    contact: FloatArray,
-    ended_out: IntArray,
 ) -> int:
-    """Read the sensors, go on and move the plant, some milliseconds long.
+    """Read the sensors, feel, go on and move the plant, some milliseconds long.
 
     Args:
         data: advanced.
         parts: of the plant, advanced.
         row: number of the noise of the first measurement.
-        read: 1 = that has been taken.
         steps: how many milliseconds at most; fewer where something happens.
         now_ns: robot time of the first [ns].
         period: since the step before, and between them [s].
         patience_ns: a push that was told so long ago counts no more [ns].
-        contact: (L, 3) force of each tip on what it touches, hull frame [N].
-        ended_out: (2,) of the last step: whether `move_on` pushes, and what
-            `plant_step` returned.
 
     Returns:
         How many were done: all but that of a measurement that is not finite.
     """
+    ended = data.ended
     for done in range(steps):
-        if done > 0 or read == 0:
-            read_sensors(data.sensors, row + done, data.pose, data.tension)
-        pushes = _move(data, now_ns + done * _STEP_NS, period, patience_ns, contact)
-        if pushes < 0:
+        time_ns = now_ns + done * _STEP_NS
+        if _move(data, row + done, time_ns, period, patience_ns) < 0:
             return done
-        ended_out[0], ended_out[1] = pushes, plant_step(parts, _STIFF)
-        if ended_out[1] != 0:
+        ended[1] = plant_step(parts, _STIFF)
+        if ended[1] != 0 or ended[2] != 0:
             return done + 1
     return steps
 
@@ -112,24 +114,19 @@ def quiet_contact_run(
     parts: PlantParts,
     around: AroundParts,
     row: int,
-    read: int,
     steps: int,
     now_ns: int,
     period: float,
     patience_ns: int,
-    contact: FloatArray,
-    ended_out: IntArray,
 ) -> int:
     """Do as `quiet_run` where there is something to touch, advanced too."""
+    ended = data.ended
     for done in range(steps):
-        if done > 0 or read == 0:
-            read_sensors(data.sensors, row + done, data.pose, data.tension)
-        pushes = _move(data, now_ns + done * _STEP_NS, period, patience_ns, contact)
-        if pushes < 0:
+        time_ns = now_ns + done * _STEP_NS
+        if _move(data, row + done, time_ns, period, patience_ns) < 0:
             return done
-        ended_out[0] = pushes
-        ended_out[1] = plant_contact_step(parts, around, _STIFF)
-        if ended_out[1] != 0:
+        ended[1] = plant_contact_step(parts, around, _STIFF)
+        if ended[1] != 0 or ended[2] != 0:
             return done + 1
     return steps
 
@@ -137,77 +134,51 @@ def quiet_contact_run(
 class Quiet:
     """Moves a plant on by what a bridge has under way."""
 
-    def __init__(self, onward: Onward, plant: Plant) -> None:
-        """Bind both; this does not move anything.
+    def __init__(self, onward: Onward, plant: Plant, feeling: Feeling) -> None:
+        """Bind all; this does not move anything.
 
         Args:
             onward: the bridge's own.
             plant: the simulated robot.
+            feeling: of that robot.
         """
-        self._plant, self._applied = plant, onward.applied
-        self._pose, self._tension = np.zeros_like(plant.target), plant.tension.copy()
-        self._read = 0
-        self._ended = np.zeros(2, dtype=np.int64)
+        self._plant, self._feeling = plant, feeling
+        self._applied = onward.applied
+        self._ended = np.zeros(3, dtype=np.int64)
         data = Bound(
             _QuietData(
                 sensors=plant.sensors,
                 onward=onward.data,
                 target=plant.target,
-                pose=self._pose,
-                tension=self._tension,
+                pose=np.zeros_like(plant.target),
+                tension=plant.tension.copy(),
+                feeling=feeling.data,
+                ended=self._ended,
             )
         )
         self._data = (data, *plant.parts)
         kernel = quiet_run if plant.surroundings is None else quiet_contact_run
-        contact = np.zeros((plant.limbs, 3))
-        self._run = bind(kernel, *self._data, 0, 0, 0, 0, 0.0, 0, contact, self._ended)
+        self._run = bind(kernel, *self._data, 0, 0, 0, 0.0, 0)
 
     @property
     def applied(self) -> Applied:
         """What is applied since the last step."""
         return self._applied[self._ended.item(0)]
 
-    def measure(self) -> tuple[FloatArray, FloatArray]:
-        """Read the sensors, for the next step too.
-
-        Returns:
-            (S, 3) pose [rad, rad, m] and (T,) tensions [N], with noise; views, good
-            until the next step.
-        """
-        self._plant.read(self._pose, self._tension)
-        self._read = 1
-        return self._pose, self._tension
-
-    def run(
-        self,
-        now_ns: int,
-        steps: int,
-        period: float,
-        patience_ns: int,
-        contact: FloatArray,
-    ) -> int:
+    def run(self, now_ns: int, steps: int, period: float, patience_ns: int) -> int:
         """Go on for some milliseconds; arguments as of `quiet_run`.
 
         Returns:
             How many were done: fewer than asked for where something happened, none
             where the measurement is not finite.
         """
-        plant, read, ended = self._plant, self._read, self._ended
-        self._read = 0
-        plant.measured -= read
-        row, steps = plant.noise_rows(steps)
-        done = self._run(
-            *self._data,
-            row,
-            read,
-            steps,
-            now_ns,
-            period,
-            patience_ns,
-            contact,
-            ended,
-        )
-        plant.measured += max(done, read)
+        plant, feeling = self._plant, self._feeling
+        row, steps = plant.noise_rows(feeling.ready(steps))
+        done = self._run(*self._data, row, steps, now_ns, period, patience_ns)
+        plant.measured += done
+        _, told, news = self._ended.tolist()
+        if news:
+            feeling.note(news)
         if done:
-            plant.moved(now_ns + (done - 1) * _STEP_NS, ended.item(1))
+            plant.moved(now_ns + (done - 1) * _STEP_NS, told)
         return done

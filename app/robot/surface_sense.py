@@ -19,7 +19,7 @@ from app.robot.contact_sense import DEAD_ZONE_N
 from app.teleop.contact_codec import write_contact
 from models.bound import Bound, bind
 from models.environment_report import SurfaceReport, allocate_report
-from models.numerics import FloatArray, IntArray, inner_kernel, kernel
+from models.numerics import FloatArray, IntArray, called_kernel, inner_kernel
 from models.robot import RobotModel
 from models.surface_estimator import (
     SurfaceEstimateData,
@@ -30,7 +30,7 @@ from models.surface_estimator import (
 from models.surface_estimator_report import estimate_surface
 from models.tip import tip_position
 
-__all__ = ["SurfaceSense"]
+__all__ = ["SurfaceSense", "SurfaceSenseData", "sense_surfaces"]
 
 _CORNER_HZ = 3.0
 _FREE_HZ = 8.0  # of the place in open water: half a millimetre late at 20 mm/s
@@ -66,7 +66,7 @@ class _TipData(NamedTuple):
     report: SurfaceReport
 
 
-class _SenseData(NamedTuple):
+class SurfaceSenseData(NamedTuple):
     """All tips and what they share."""
 
     model: RobotModel
@@ -88,9 +88,9 @@ class _SenseData(NamedTuple):
     """(n+1, 4, 4) along a limb [m]; scratch."""
 
 
-@kernel
+@called_kernel
 def sense_surfaces(
-    senses: _SenseData,
+    senses: SurfaceSenseData,
     now_ns: int,
     measured: FloatArray,
     force: FloatArray,
@@ -147,7 +147,9 @@ def sense_surfaces(
 
 
 @inner_kernel
-def _pass_low(senses: _SenseData, tip: _TipData, force: FloatArray, size: float) -> int:
+def _pass_low(
+    senses: SurfaceSenseData, tip: _TipData, force: FloatArray, size: float
+) -> int:
     """Take a measurement of one tip; return 1 where it makes a sample."""
     place, sample = senses.place, tip.sample
     if tip.state[1] == 0:
@@ -242,7 +244,7 @@ class SurfaceSense:
         )
         self._all = np.ones(len(tips), dtype=np.int64)
         self._reports = [tip.report for tip in tips]
-        parts = _SenseData(
+        self.data = SurfaceSenseData(
             model=model,
             gates=build_surface_estimator(gates),
             tips=tips,
@@ -254,7 +256,8 @@ class SurfaceSense:
             nowhere=np.zeros(3),
             poses=np.zeros((longest + 1, 4, 4)),
         )
-        self._tips = Bound(parts)
+        """What `sense_surfaces` works on."""
+        self._tips = Bound(self.data)
         pose, force = model.rest_coordinates, np.zeros((len(tips), 3))
         self._sense = bind(sense_surfaces, self._tips, 0, pose, force, self._all)
         self._entries: dict[int, bytes] = {}
@@ -276,9 +279,10 @@ class SurfaceSense:
             known: (L,) 1 where it is known, else the tip is not looked at; None: all.
         """
         known = self._all if known is None else known
-        news = self._sense(self._tips, now_ns, measured, force, known)
-        if not news:
-            return
+        self.note(self._sense(self._tips, now_ns, measured, force, known))
+
+    def note(self, news: int) -> None:
+        """Take up what `sense_surfaces` returned."""
         for limb, report in enumerate(self._reports):
             if news >> limb & 1:
                 self._entries.pop(limb, None)
