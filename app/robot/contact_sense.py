@@ -33,7 +33,7 @@ _CALM_S, _LONGEST_S = 0.9, 5.0  # URSULA's arms swing at 0.7 Hz
 
 
 class TipSenseData(NamedTuple):
-    """What `feel_tips` keeps between measurements."""
+    """What `feel_tips` works with and keeps between measurements."""
 
     model: RobotModel
     data: RobotData
