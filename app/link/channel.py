@@ -156,7 +156,10 @@ class Channel:
         older = self._queues[direction].put(packet)
         if older is not None:
             self._end(older, Fate.SUPERSEDED)
-        self._work(now_ns)
+        # nothing else is due: only the serialiser of this way may have work
+        serialiser = self._serialisers[direction % len(self._serialisers)]
+        self._work_ns = min(self._work_ns, self._serve(serialiser, now_ns))
+        self._look_ahead()
 
     def advance(self, now_ns: int) -> list[Delivery]:
         """Return what has arrived by now, in order of arrival."""
@@ -171,7 +174,8 @@ class Channel:
             deliveries.append(
                 Delivery(due_ns, packet.direction, packet.payload, record)
             )
-        self._look_ahead()
+        if deliveries:
+            self._look_ahead()
         return deliveries
 
     def next_due_ns(self) -> int | None:

@@ -14,7 +14,7 @@ import numpy as np
 from app.clock import NS_PER_MS, NS_PER_S, NS_PER_US, MonotonicClock
 from app.config.link import LinkParameters, load_link
 from app.errors import ConfigError, FrameError
-from app.link.channel import Channel, ChannelSettings, Direction, PacketRecord
+from app.link.channel import Channel, ChannelSettings, Direction, Fate, PacketRecord
 from app.link.emulator_protocol import (
     EmulatorSettings,
     EmulatorStatus,
@@ -38,6 +38,12 @@ _RECORDS_MAX = 1000  # in one status
 _PRIORITY = 60
 _LATENESS_BIN_NS = 10 * NS_PER_US
 _LATENESS_BINS = 5000  # 50 ms
+_TOTALS = {
+    (way, fate): f"{way.name.lower()}.{fate.value}"
+    for way in Direction
+    for fate in sorted(Fate, key=lambda fate: fate.value)
+}
+"""The name of each total in a status, in its order there."""
 
 
 class Emulator:
@@ -61,6 +67,7 @@ class Emulator:
         self._status_ns = now_ns
         self._bits_before = (0, 0)
         self._lateness = np.zeros(_LATENESS_BINS, dtype=np.int64)
+        self._delivered = 0
         self.undelivered = 0
 
     def submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
@@ -102,12 +109,13 @@ class Emulator:
         """Count how long after its scheduled time a packet was handed on [ns]."""
         index = min(_LATENESS_BINS - 1, max(0, lateness_ns // _LATENESS_BIN_NS))
         self._lateness[index] += 1
+        self._delivered += 1
 
     def _lateness_us(self, share: float) -> float:
-        total = int(self._lateness.sum())
-        if total == 0:
+        if not self._delivered:
             return 0.0
-        index = int(np.searchsorted(np.cumsum(self._lateness), share * total))
+        rank = share * self._delivered
+        index = int(np.searchsorted(np.cumsum(self._lateness), rank))
         return (min(index, _LATENESS_BINS - 1) + 1) * _LATENESS_BIN_NS / NS_PER_US
 
     def status(self, now_ns: int) -> EmulatorStatus:
@@ -138,11 +146,9 @@ class Emulator:
             queue_ms=_longest_wait_ms(records),
             lateness_us=(self._lateness_us(0.5), self._lateness_us(0.99)),
             totals={
-                f"{way.name.lower()}.{fate.value}": count
-                for (way, fate), count in sorted(
-                    channel.totals.items(),
-                    key=lambda item: (item[0][0], item[0][1].value),
-                )
+                name: channel.totals[ended]
+                for ended, name in _TOTALS.items()
+                if ended in channel.totals
             },
             undelivered=self.undelivered,
             error=self._error,

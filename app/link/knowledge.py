@@ -53,7 +53,8 @@ class LinkKnowledge:
         self._present_until_ns = 0  # unless the emulator speaks again
         self._settings = (link.delay_ms, link.jitter.deviation_ms, link.loss.residual)
         self._preset = -1
-        self._filled: LinkHealth | None = None  # the block that has all that was heard
+        self._block: LinkHealth | None = None  # filled last; what it has not yet:
+        self._robot_untold = self._link_untold = True
         self.take_preset(link.name)
 
     @property
@@ -68,12 +69,13 @@ class LinkKnowledge:
 
     def take_preset(self, name: str) -> None:
         """Take up which link it is, a preset or another."""
+        self._link_untold = True
         names = link_names()
         self._preset = names.index(name) if name in names else -1
 
     def changed(self) -> None:
         """Something came: the block must be filled anew."""
-        self._filled = None
+        self._robot_untold = True
 
     def forget_robot(self) -> None:
         """The robot began anew: nothing of its earlier life counts."""
@@ -85,7 +87,7 @@ class LinkKnowledge:
 
     def echoed(
         self, now_ns: int, frame: TelemetryFrame, sent_ns: int, commanded_ns: int
-    ) -> tuple[int, int]:
+    ) -> tuple[int, int, int]:
         """Learn round trip, loss and clock offset from an echo.
 
         Args:
@@ -95,7 +97,8 @@ class LinkKnowledge:
             commanded_ns: when its command was given [ns].
 
         Returns:
-            Round trip without the robot's own waiting, and that waiting [ns].
+            Round trip without the robot's own waiting, that waiting, and when the
+            frame was generated, in station time [ns].
         """
         known = math.isfinite(frame.echo_hold_ms)
         hold_ns = round(frame.echo_hold_ms * NS_PER_MS) if known else 0
@@ -105,22 +108,27 @@ class LinkKnowledge:
         self.loss_down.note(now_ns, frame.echo_sequence, frame.received)
         generated_ns = self.clock.ours(now_ns, frame.generated_ns)
         self._command_age_ms = max(0, generated_ns - commanded_ns) / NS_PER_MS
-        return rtt_ns, hold_ns
+        return rtt_ns, hold_ns, generated_ns
 
     def take(
-        self, now_ns: int, frame: TelemetryFrame, command_ns: int, selected: int
+        self,
+        now_ns: int,
+        frame: TelemetryFrame,
+        generated_ns: int,
+        command_ns: int,
+        selected: int,
     ) -> None:
         """Take telemetry up.
 
         Args:
             now_ns: present time [ns].
             frame: it.
+            generated_ns: when it was generated, in station time [ns].
             command_ns: when the command was given that the robot followed as it
                 measured, in station time [ns]; 0 = not known.
             selected: limb whose age is told.
         """
         self.loss_up.note(now_ns, frame.sequence)
-        generated_ns = self.clock.ours(now_ns, frame.generated_ns)
         self._heard_ns = now_ns
         if self._newest_ns is None or generated_ns >= self._newest_ns:
             self._newest_ns = generated_ns
@@ -131,7 +139,7 @@ class LinkKnowledge:
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
-        self._filled = None
+        self._link_untold = True
         self._status, self._present_until_ns = status, now_ns + _EMULATOR_LIMIT_NS
         self._settings = (status.delay_ms, status.jitter_ms, status.loss)
         self.events.status(now_ns, status)
@@ -146,11 +154,17 @@ class LinkKnowledge:
         """
         present = now_ns < self._present_until_ns
         if present != self._present:
-            self._present, self._filled = present, None
-        if self._filled is not health:
+            self._present, self._link_untold = present, True
+        if self._block is not health:
+            self._block = health
+            self._robot_untold = self._link_untold = True
+        if self._link_untold:
             self.events.emulator(now_ns, present=present)
-            self._fill_heard(health)
-            self._filled = health
+            self._fill_link(health)
+            self._link_untold = False
+        if self._robot_untold:
+            self._fill_robot(health)
+            self._robot_untold = False
         silent_ns = now_ns - self._heard_ns
         if silent_ns > self.telemetry_limit_ns and self._heard_ns:
             self.events.silence(now_ns, silent_ns)
@@ -162,16 +176,22 @@ class LinkKnowledge:
         health.up_bps[0] = self.rate_up.bps(now_ns)
         health.send_hz[0] = send_hz
 
-    def _fill_heard(self, health: LinkHealth) -> None:
-        """Write what changes with what comes from the link, and not with time."""
+    def _fill_link(self, health: LinkHealth) -> None:
+        """Write what the emulator or a plan has told of the link."""
         status = self._status if self._present else None
         health.emulator_present[0] = int(self._present)
         health.queue_ms[0] = 0.0 if status is None else status.queue_ms
         health.cut[0] = int(status is not None and status.cut)
+        health.telemetry_limit_ns[0] = self.telemetry_limit_ns
+        health.preset[0] = self._preset
+        health.delay_ms[0], health.jitter_ms[0], health.loss_set[0] = self._settings
+        health.bandwidth_bps[0] = self.bandwidth_bps
+
+    def _fill_robot(self, health: LinkHealth) -> None:
+        """Write what changes with what comes from the robot, and not with time."""
         health.robot_heard_ns[0] = self._heard_ns
         health.robot_state[0] = self.robot_state
         health.robot_epoch[0] = self._robot_epoch
-        health.telemetry_limit_ns[0] = self.telemetry_limit_ns
         health.confirmed_coordinates[...] = self._confirmed.coordinates
         health.confirmed_generated_ns[...] = self._confirmed.generated_ns
         health.confirmed_earlier[...] = self._confirmed.earlier
@@ -179,6 +199,3 @@ class LinkKnowledge:
         health.confirmed_tension[...] = self._confirmed.tension
         health.command_age_ms[0] = self._command_age_ms
         health.rtt_ms[0] = self._rtt_ms
-        health.preset[0] = self._preset
-        health.delay_ms[0], health.jitter_ms[0], health.loss_set[0] = self._settings
-        health.bandwidth_bps[0] = self.bandwidth_bps

@@ -166,8 +166,8 @@ class StationSide:
         self._deaf = None
         if self._origin_ns:
             frame = frame._replace(generated_ns=frame.generated_ns - self._origin_ns)
-        command_ns = self._exchange(now_ns, frame)
-        self.knowledge.take(now_ns, frame, command_ns, self._selected)
+        generated_ns, command_ns = self._exchange(now_ns, frame)
+        self.knowledge.take(now_ns, frame, generated_ns, command_ns, self._selected)
         return frame
 
     def _meet(self, now_ns: int, hello: HelloFrame) -> None:
@@ -204,22 +204,22 @@ class StationSide:
             self._deaf = None
             self.codec.bind(0)
 
-    def _exchange(self, now_ns: int, frame: TelemetryFrame) -> int:
+    def _exchange(self, now_ns: int, frame: TelemetryFrame) -> tuple[int, int]:
         """Learn round trip, loss and clock offset from the echo.
 
         Returns:
-            When the command was given that the robot followed as it measured, in
-            station time [ns]; 0 where that cannot be told.
+            When the robot measured, and when the command was given that it followed
+            then, in station time [ns]; 0 where that cannot be told.
         """
         sent = self._echoes.find(frame)
         if sent is None:
             delay_ns = round(self.knowledge.delay_ms * NS_PER_MS)
             self.clock.guess(now_ns, now_ns - frame.generated_ns, delay_ns)
-            return 0
+            return self.clock.ours(now_ns, frame.generated_ns), 0
         self._composer.acknowledge(frame.echo_sequence)
         self.codec.acknowledge(frame.echo_sequence)
         self._announcer.confirm(frame.echo_sequence)
-        rtt_ns, hold_ns = self.knowledge.echoed(
+        rtt_ns, hold_ns, generated_ns = self.knowledge.echoed(
             now_ns, frame, sent.sent_ns, sent.commanded_ns
         )
         # a setpoint is reached one period after it came
@@ -228,10 +228,9 @@ class StationSide:
             self.pacer.period_ms(limb) * self.codec.parts(limb) * NS_PER_MS
         )
         if not math.isfinite(frame.echo_hold_ms):
-            generated_ns = self.clock.ours(now_ns, frame.generated_ns)
-            return generated_ns - rtt_ns // 2 - period_ns // 2
+            return generated_ns, generated_ns - rtt_ns // 2 - period_ns // 2
         self.pacer.echo(now_ns, rtt_ns, hold_ns)
-        return sent.commanded_ns + min(hold_ns, period_ns) - period_ns
+        return generated_ns, sent.commanded_ns + min(hold_ns, period_ns) - period_ns
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
