@@ -51,7 +51,7 @@ class Bases:
     def keep(self, sequence: int, state: State) -> None:
         """Remember the state that a frame told."""
         self._states[sequence] = state
-        while len(self._states) > BASE_DISTANCE + 1:
+        if len(self._states) > BASE_DISTANCE + 1:
             self._states.popitem(last=False)
 
     def get(self, sequence: int) -> State | None:

@@ -224,8 +224,6 @@ class Codec:
         if frame.robot != self.robot_id:
             raise FrameError(f"Frame is for robot {frame.robot}, not {self.robot_id}.")
         compact = self.profile is Profile.COMPACT
-        if isinstance(frame, HelloFrame):
-            return self._hello.write(frame, compact=compact)
         if isinstance(frame, TelemetryFrame):
             self._check_shape(frame)
             if compact and frame.status >= 0:
@@ -233,6 +231,8 @@ class Codec:
             if compact:
                 return self._compact.write_telemetry(frame)
             return self._telemetry.write(frame, self.mtu_bytes)
+        if isinstance(frame, HelloFrame):
+            return self._hello.write(frame, compact=compact)
         self._counters.note_sent(frame.sequence, frame.epoch)
         armed = frame.mode is StationMode.ARMED
         if armed and frame.goal:

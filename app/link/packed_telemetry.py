@@ -229,7 +229,7 @@ class PackedTelemetry:
         if one != WHOLE_ROBOT:
             tension = None if tension is None else tension[self._schema.tendons(one)]
         signal, status = sections.get(SIGNAL), sections.get(STATUS)
-        seen = sections.get(OBJECT)
+        seen, faults = sections.get(OBJECT), sections.get(FAULTS)
         if status is not None and (len(status) != 4 or status[0] >> STATUS_BITS - 24):
             raise FrameError(f"Status {status.hex()!r}: {STATUS_BITS} bits of 4 bytes.")
         told_signal = None if signal is None else read_signal(signal)
@@ -252,7 +252,7 @@ class PackedTelemetry:
             echo_generated_ns=(
                 SETPOINT_STAMP.time_ns(echo_time, time_ns) if heard else -1
             ),
-            faults=int.from_bytes(sections.get(FAULTS, b"")[:2], "big"),
+            faults=0 if faults is None else int.from_bytes(faults[:2], "big"),
             contact=sections.get(CONTACT, b"")[:_LONGEST_CONTACT],
             signal=told_signal,
             status=-1 if status is None else int.from_bytes(status, "big"),

@@ -118,17 +118,18 @@ def write_signal(told: SignalTold) -> bytes:
     content = (head | told.engagement % ENGAGEMENTS).to_bytes(_HEAD_BYTES, "big")
     vectors = told.position, told.velocity, told.force, told.wave
     codes: list[int] = []
-    for place, step in _PLACES[fields]:
+    places, words, _ = _FORMS[fields]
+    for place, step in places:
         x, y, z = vectors[place]
         try:
             codes += round(x / step), round(y / step), round(z / step)
         except (ValueError, OverflowError):
             raise _not_finite(vectors[place]) from None
     try:
-        content += _WORDS[fields].pack(*codes)
+        content += words.pack(*codes)
     except struct.error:  # the end of the range is told
         within = [min(max(code, -_WORD), _WORD - 1) for code in codes]
-        content += _WORDS[fields].pack(*within)
+        content += words.pack(*within)
     if fields & _INTEGRAL:
         if not all(map(math.isfinite, told.integral)):
             raise _not_finite(told.integral)
@@ -148,13 +149,14 @@ def read_signal(content: bytes) -> SignalTold:
     """
     head = int.from_bytes(content[:_HEAD_BYTES], "big")
     fields = head >> 11 & 0x3F
-    if len(content) != _LENGTHS[fields]:
-        raise FrameError(f"Signal has {len(content)} bytes, not {_LENGTHS[fields]}.")
-    words = _WORDS[fields].unpack_from(content, _HEAD_BYTES)
+    places, words, length = _FORMS[fields]
+    if len(content) != length:
+        raise FrameError(f"Signal has {len(content)} bytes, not {length}.")
+    codes = words.unpack_from(content, _HEAD_BYTES)
     vectors = [_ZERO] * len(_VECTORS)
     at = 0
-    for place, step in _PLACES[fields]:
-        x, y, z = words[at : at + 3]
+    for place, step in places:
+        x, y, z = codes[at : at + 3]
         vectors[place] = step * x, step * y, step * z
         at += 3
     at = _HEAD_BYTES + 2 * at
@@ -207,27 +209,23 @@ def engagement_near(told: int, count: int) -> int:
     return count - (count - told) % ENGAGEMENTS
 
 
-def _length(fields: int) -> int:
-    integral = 9 if fields & _INTEGRAL else 0
-    energy = 4 if fields & _ENERGY else 0
-    return _HEAD_BYTES + _WORDS[fields].size + integral + energy
+def _form(fields: int) -> tuple[tuple[tuple[int, float], ...], struct.Struct, int]:
+    """How a combination is told.
 
-
-def _places(fields: int) -> tuple[tuple[int, float], ...]:
-    return tuple(
+    Returns:
+        Which of the vectors there are, and their steps; their words; the whole length.
+    """
+    places = tuple(
         (place, step) for place, (bit, step) in enumerate(_VECTORS) if fields & bit
     )
-
-
-def _words(fields: int) -> struct.Struct:
-    return struct.Struct(">" + "3h" * len(_PLACES[fields]))
+    words = struct.Struct(">" + "3h" * len(places))
+    integral = 9 if fields & _INTEGRAL else 0
+    energy = 4 if fields & _ENERGY else 0
+    return places, words, _HEAD_BYTES + words.size + integral + energy
 
 
 _SINGLE = struct.Struct(">f")
-_PLACES = tuple(map(_places, range(64)))
-"""For each combination, which of the vectors are told, and their steps."""
-_WORDS = tuple(map(_words, range(64)))
-_LENGTHS = tuple(map(_length, range(64)))
+_FORMS = tuple(map(_form, range(64)))
 
 
 def _not_finite(values: Sequence[float]) -> FrameError:
