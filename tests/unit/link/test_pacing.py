@@ -143,3 +143,24 @@ def test_delay_that_varies_for_seconds_is_no_queue():
         backoffs.append(pacer.backoff)
     assert min(backoffs) > 0.2
     assert np.mean(backoffs) > 0.9
+
+
+def test_limbs_told_together_count_as_told_one_by_one():
+    together, apart = Pacer(4, PaceBudget(1e9)), Pacer(4, PaceBudget(1e9))
+    now_ns = 0
+    for gap_ms in (20, 20, 35, 21, 90, 20):
+        now_ns += gap_ms * NS_PER_MS
+        together.sent(now_ns, (0, 1, 2, 3), SIZE)
+        apart.sent(now_ns, (2, 3), SIZE)
+        apart.sent(now_ns, (0, 1), SIZE)
+        assert together.soonest_ns == apart.soonest_ns > now_ns
+        for limb in range(4):
+            assert together.period_ms(limb) == apart.period_ms(limb)
+        for ahead_ms in (18, 19, 20):
+            later_ns = now_ns + ahead_ms * NS_PER_MS
+            assert together.due(later_ns) == apart.due(later_ns) == (ahead_ms > 18)
+            change = [0.01, 0.03, 0.02, 0.03]
+            assert together.choose(later_ns, change) == apart.choose(later_ns, change)
+    together.sent(now_ns + 40 * NS_PER_MS, (1,), SIZE)
+    assert together.period_ms(1) > together.period_ms(0)
+    assert together.choose(now_ns + 40 * NS_PER_MS, [0.0, 1.0, 0.0, 0.0]) == 0
