@@ -195,9 +195,10 @@ class Reporter:
         Returns:
             None or one frame of at most the link's MTU.
         """
-        if self.waits(now_ns, state, signal=signal is not None):
-            return []
+        self._pacer.wish(_SIGNAL_HZ if signal is not None else 0.0)
         changed = state != self._told_state
+        if not changed and not self._pacer.ready(now_ns):
+            return []
         urgent = changed and self._hellos > 0
         if self._greeting and not urgent and self._hello_due(now_ns):
             return [self._hello(now_ns)]
@@ -268,6 +269,8 @@ class Reporter:
 
     def _due_status(self, status: int, *, state_changed: bool) -> int:
         """Return the status where this frame tells it, else -1."""
+        if status == self._status == -1:
+            return -1
         if status >> _FIGURES != self._status >> _FIGURES:
             self._since_status = -_STATUS_REPEATS
         self._status = status

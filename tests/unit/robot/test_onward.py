@@ -5,7 +5,13 @@ import pytest
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.config.robot import build_robot_model, load_robot
-from app.link.frame import Codec, SetpointFrame, SignalField, SignalTold
+from app.link.frame import (
+    Codec,
+    GripTold,
+    SetpointFrame,
+    SignalField,
+    SignalTold,
+)
 from app.link.pacing import PaceBudget
 from app.messages import RobotState, StationMode
 from app.robot.bridge import Bridge
@@ -91,6 +97,40 @@ def test_nothing_is_decided_anew_between_frames() -> None:
     drive(robot, 1500)
     assert robot.state is RobotState.ACTIVE
     assert not robot.decided
+
+
+def test_a_setpoint_alone_leaves_nothing_to_decide() -> None:
+    robot, station = bridge(), Codec(MODEL, ROBOT_ID, 256)
+    drive(robot, 1500)
+    now_ns = 100 * NS_PER_S + 1500 * NS_PER_MS
+    tension = np.zeros(MODEL.tendon_angle.size)
+
+    def step() -> bool:
+        nonlocal now_ns
+        now_ns += NS_PER_MS
+        robot.step(now_ns, MODEL.rest_coordinates)
+        if not robot.is_silent(now_ns):
+            robot.telemetry(now_ns, MODEL.rest_coordinates, tension)
+        return robot.decided
+
+    def hear(packet: bytes) -> tuple[bool, bool]:
+        """Whether the robot knows to be quiet, and whether it then decides."""
+        step()
+        assert robot.quiet_until_ns > now_ns
+        robot.receive(now_ns, packet)
+        quiet = robot.quiet_until_ns > now_ns
+        decided = step()
+        assert not step()
+        return quiet, decided
+
+    told = setpoint(now_ns, 1600, 1.0)
+    later = [told._replace(sequence=1600 + k) for k in range(3)]
+    assert hear(station.encode(later[0])) == (True, False)
+    slower = later[1]._replace(uplink_bps=2e5)
+    assert hear(station.encode(slower)) == (False, False)
+    gripping = later[2]._replace(uplink_bps=2e5, grip=GripTold(LIMB, 1.0))
+    assert hear(station.encode(gripping)) == (False, True)
+    assert hear(station.encode(later[2])) == (False, True)  # a repeat
 
 
 def test_a_failure_is_acted_on_in_the_very_millisecond() -> None:
