@@ -11,11 +11,11 @@ import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_S
 from app.control.blocks import LoopStatistics, histogram_percentile_us
+from app.control.wanted import WantedHistory
 from app.link.packets import Direction, Fate, PacketRecord
 from app.link.records import WHOLE_ROBOT
 from app.messages import Event, LinkHealth, StationState
 from app.station.tip_finder import TipFinder
-from app.station.wanted import WantedHistory
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 
@@ -58,9 +58,9 @@ class DriveSummary:
         """Remember target and command, every 2 ms at most."""
         self._wanted.add(state)
 
-    def add_states(self, rows: IntArray) -> None:
-        """Do as `add_state` with (n, words) states as logged, 2 ms or more apart."""
-        self._wanted.add_rows(rows)
+    def add_states(self, rows: IntArray, first: int, every: int) -> None:
+        """Do as `add_state` with states as logged; see `WantedHistory.add_rows`."""
+        self._wanted.add_rows(rows, first, every)
 
     def add_telemetry(
         self,

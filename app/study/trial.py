@@ -468,7 +468,7 @@ class Trial:
         """Hand what was wanted in each exchange since the last call to the summary."""
         log, first = self._blocks.log, self._remembered
         for rows in log.own(first):
-            self.summary.add_states(rows[-first % _LINK_PERIOD :: _LINK_PERIOD])
+            self.summary.add_states(rows, -first % _LINK_PERIOD, _LINK_PERIOD)
             first += len(rows)
         self._remembered = first
 

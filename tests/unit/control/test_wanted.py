@@ -5,8 +5,8 @@ import pytest
 
 from app.config.robot import build_robot_model, load_robot
 from app.control.mailbox import Layout
+from app.control.wanted import WantedHistory
 from app.messages import StationMode, StationState, state_shapes
-from app.station.wanted import WantedHistory
 
 MS = 1_000_000
 
