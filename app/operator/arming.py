@@ -52,6 +52,9 @@ class ScriptedArming:
         """Start with nothing pressed; `source` is the one this program speaks as."""
         self._may_drive_beside = (-1, int(source))
         self._wishes = _wishes(0, 0)
+        self._wish = self._wishes[False]
+        self._known = (0, 0, 0, 0, 0)  # what the wish came of
+        self._known_until_ns = 0  # so long it does, while nothing else is known
         self._settled_ns: int | None = None
         self._pressed_ns = 0
         self._was_armed = False
@@ -75,28 +78,42 @@ class ScriptedArming:
         Returns:
             Whether to drive now, and the presses so far.
         """
+        known = (
+            state.mode.item(),
+            state.active_source.item(),
+            health.robot_state.item(),
+            health.robot_heard_ns.item(),
+            health.telemetry_limit_ns.item(),
+        )
+        if known != self._known or now_ns > self._known_until_ns:
+            self._decide(now_ns, state, health)
+            self._known = known
+        return self._wish
+
+    def _decide(self, now_ns: int, state: StationState, health: LinkHealth) -> None:
+        """Decide; arguments as of `step`."""
         if self._settled_ns is None:
             self._settled_ns = now_ns + _SETTLE_NS
+        self._known_until_ns = 0
         mode = state.mode.item()
         if mode != _ARMED:
             self._watch_people(now_ns, mode, state.arm_refusal.item())
         self._was_armed = mode == _ARMED
         heard_ns = health.robot_heard_ns.item()
+        limit_ns = health.telemetry_limit_ns.item()
         drive = False
-        if (
-            heard_ns > 0
-            and now_ns - heard_ns <= health.telemetry_limit_ns.item()
-            and now_ns >= self._settled_ns
-            and not self._ended
-        ):
+        fresh = heard_ns > 0 and now_ns - heard_ns <= limit_ns
+        if fresh and now_ns >= self._settled_ns and not self._ended:
             if mode == _ARMED:
                 # a person who holds a deadman has the limb; this one waits
                 drive = state.active_source.item() in self._may_drive_beside
                 if health.robot_state.item() in _NOT_FOLLOWING:
                     self._retry(now_ns, health)
+                else:
+                    self._known_until_ns = heard_ns + limit_ns
             else:
                 self._press_arm(now_ns, health)
-        return self._wishes[drive]
+        self._wish = self._wishes[drive]
 
     def events(self) -> list[Event]:
         """Return what happened since the last call."""

@@ -16,7 +16,7 @@ from app.messages import (
     Source,
     StationState,
 )
-from app.operator.arming import ScriptedArming
+from app.operator.arming import ArmingWish, ScriptedArming
 from app.operator.look import Eye, Seen
 from models.numerics import FloatArray
 
@@ -83,7 +83,9 @@ class Performer:
         self._arming = ScriptedArming(Source.SCRIPT)
         self._driving = False
         self._act = Act(np.zeros(3))
-        self._target = (0.0, 0.0, 0.0)
+        # of the sample in which the hands last drove; its last is all but the time
+        self._wish: ArmingWish | None = None
+        self._rest = OperatorInput(0)[1:]
 
     def step(
         self, now_ns: int, state: StationState, health: LinkHealth
@@ -91,25 +93,31 @@ class Performer:
         """Return the sample at `now_ns` [ns]."""
         wish = self._arming.step(now_ns, state, health)
         seen = self._eye.look(now_ns, state, health)
-        drive = False
-        if wish.drive and seen is not None:
-            drive = True
-            if not self._driving:
-                self.hand.take_up(now_ns, state.tip_commanded[self._limb].copy())
-            act = self.hand.step(now_ns, seen)
-            if act is not self._act:  # else its hand is at rest
-                self._act = act
-                x, y, z = act.place.tolist()
-                self._target = (x, y, z)
-        self._driving = drive
+        if seen is None or not wish.drive:
+            self._driving = False
+            return self._sample(now_ns, self._act, wish, drive=False)
+        if not self._driving:
+            self.hand.take_up(now_ns, state.tip_commanded[self._limb].copy())
+            self._driving = True
+        act = self.hand.step(now_ns, seen)
+        if act is self._act and wish is self._wish:
+            return OperatorInput(now_ns, *self._rest)  # hands at rest
+        sample = self._sample(now_ns, act, wish, drive=True)
+        self._act, self._wish, self._rest = act, wish, sample[1:]
+        return sample
+
+    def _sample(
+        self, now_ns: int, act: Act, wish: ArmingWish, *, drive: bool
+    ) -> OperatorInput:
+        x, y, z = act.place.tolist()
         return OperatorInput(
             stamp_ns=now_ns,
             present=True,
             deadman=drive,
             mode=InputMode.TARGET if drive else InputMode.NEUTRAL,
             limb=self._limb,
-            target=self._target,
-            grip=self._act.grip,
+            target=(x, y, z),
+            grip=act.grip,
             arm_count=wish.arm_count,
             disarm_count=wish.disarm_count,
         )
