@@ -174,12 +174,11 @@ class PackedTelemetry:
 
     def _tension_section(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> bytes:
         tension = frame.tension if frame.tension is not None else np.empty(0)
-        offset = 0
-        if frame.limb != WHOLE_ROBOT:
-            offset = self._schema.tendons(frame.limb).start
-        expected = self._schema.tendons(limbs[-1]).stop - offset
         if frame.limb == WHOLE_ROBOT:
-            expected = self._schema.tendon_start[-1]
+            offset, expected = 0, self._schema.tendon_start[-1]
+        else:
+            own = self._schema.tendons(frame.limb)
+            offset, expected = own.start, own.stop - own.start
         if len(tension) != expected:
             raise FrameError(f"There are {expected} tendons, not {len(tension)}.")
         content = self._codes_of(limbs).write(tension, offset)
