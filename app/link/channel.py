@@ -153,13 +153,18 @@ class Channel:
         if len(payload) > self.settings.mtu_bytes:
             self._end(packet, Fate.OVERSIZE)
             return
-        older = self._queues[direction].put(packet)
-        if older is not None:
-            self._end(older, Fate.SUPERSEDED)
-        # nothing else is due: only the serialiser of this way may have work
         serialiser = self._serialisers[direction % len(self._serialisers)]
-        self._work_ns = min(self._work_ns, self._serve(serialiser, now_ns))
-        self._look_ahead()
+        if serialiser.is_idle:
+            if not self._start(serialiser, packet, now_ns):
+                self._queues[direction].put(packet)
+        else:
+            older = self._queues[direction].put(packet)
+            if older is not None:
+                self._end(older, Fate.SUPERSEDED)
+            self._serve(serialiser, now_ns)
+        wake_ns = serialiser.wake_ns  # for another nothing has changed
+        self._work_ns = min(self._work_ns, wake_ns)
+        self.next_ns = min(self.next_ns, wake_ns)
 
     def advance(self, now_ns: int) -> list[Delivery]:
         """Return what has arrived by now, in order of arrival."""
@@ -180,7 +185,7 @@ class Channel:
 
     def next_due_ns(self) -> int | None:
         """Return when `advance` must next be called [ns]; None where nothing is on."""
-        next_ns = min(serialiser.next_ns() for serialiser in self._serialisers)
+        next_ns = min(serialiser.wake_ns for serialiser in self._serialisers)
         if self._flying:
             next_ns = min(next_ns, self._flying[0][0])
         return None if next_ns == NEVER_NS else next_ns
@@ -217,12 +222,14 @@ class Channel:
         self._work(now_ns)
 
     def _work(self, now_ns: int) -> None:
-        """Serve up to now, and note when there is something to do next."""
-        self._work_ns = self._change_ns
+        """Let every serialiser work up to now, and note when one must next."""
+        work_ns = self._change_ns
         for serialiser in self._serialisers:
-            next_ns = self._serve(serialiser, now_ns)
-            if next_ns < self._work_ns:
-                self._work_ns = next_ns
+            if serialiser.wake_ns <= now_ns:
+                self._serve(serialiser, now_ns)
+            if serialiser.wake_ns < work_ns:
+                work_ns = serialiser.wake_ns
+        self._work_ns = work_ns
         self._look_ahead()
 
     def _look_ahead(self) -> None:
@@ -256,6 +263,7 @@ class Channel:
                 self._end(serialiser.sending, Fate.CUT)
                 serialiser.sending = None
             serialiser.free_ns = min(serialiser.free_ns, now_ns)
+            serialiser.wake_ns = NEVER_NS
         arrived = [flight for flight in self._flying if flight[0] <= now_ns]
         for flight in sorted(self._flying):
             if flight[0] > now_ns:
@@ -263,20 +271,23 @@ class Channel:
         self._flying = arrived
         heapq.heapify(self._flying)
 
-    def _serve(self, serialiser: Serialiser, now_ns: int) -> int:
-        """Let a serialiser work up to now; return when it next has something to do."""
+    def _serve(self, serialiser: Serialiser, now_ns: int) -> None:
+        """Let a serialiser work up to now."""
         while True:
             sending = serialiser.sending
             if sending is not None:
+                serialiser.wake_ns = sending.ends_ns
                 if sending.ends_ns > now_ns:
-                    return sending.ends_ns
+                    return
                 self._land(sending)
                 serialiser.sending = None
             packet = serialiser.pick()
             if packet is None:
-                return NEVER_NS
+                serialiser.wake_ns = NEVER_NS
+                return
             if not self._start(serialiser, packet, now_ns):
-                return serialiser.wake_ns
+                return
+            self._queues[packet.direction].take(packet)
 
     def _land(self, packet: Passage | None) -> None:
         """The last bit is out: let it fly, or end it where it is lost."""
@@ -298,7 +309,7 @@ class Channel:
         heapq.heappush(self._flying, (due_ns, self._count, packet))
 
     def _start(self, serialiser: Serialiser, packet: Passage, now_ns: int) -> bool:
-        """Start a packet, unless it has to wait for its time."""
+        """Start a packet; False where it has to wait for its time."""
         way = packet.direction
         bits = 8 * (len(packet.payload) + self.settings.overhead_bytes)
         started_ns, ends_ns = serialiser.air_time(
@@ -312,7 +323,6 @@ class Channel:
         if started_ns > now_ns:
             serialiser.wake_ns = started_ns
             return False
-        self._queues[way].take(packet)
         loss = self.settings.loss_at(started_ns - self._taken_up_ns)
         lost, packet.deviation_ms = self._weather[way].draw(
             started_ns - self.start_ns, loss

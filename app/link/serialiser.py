@@ -57,7 +57,8 @@ class Serialiser:
     Attributes:
         sending: the packet on it.
         free_ns: end of the last packet [ns].
-        wake_ns: when to look again, where something waits for its start [ns].
+        wake_ns: when it next has something to do [ns]: what it sends is out, or
+            what waits may start; NEVER_NS where there is nothing.
     """
 
     def __init__(self, queues: Sequence[Queue], free_ns: int) -> None:
@@ -69,9 +70,14 @@ class Serialiser:
         """
         self.sending: Passage | None = None
         self.free_ns = free_ns
-        self.wake_ns = free_ns
+        self.wake_ns = free_ns if any(queue.waiting for queue in queues) else NEVER_NS
         self._queues = queues
         self._last: Direction | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """It sends nothing, and nothing waits for it."""
+        return self.wake_ns == NEVER_NS
 
     def pick(self) -> Passage | None:
         """Choose the next packet: the lowest lane, the ways in turn, the oldest stream.
@@ -95,15 +101,7 @@ class Serialiser:
         """A packet has started."""
         self._last = packet.direction
         self.sending = packet
-        self.free_ns = packet.ends_ns
-
-    def next_ns(self) -> int:
-        """Return when there is something to do [ns]; NEVER_NS while nothing waits."""
-        if self.sending is not None:
-            return self.free_ns
-        if any(queue.waiting for queue in self._queues):
-            return self.wake_ns
-        return NEVER_NS
+        self.free_ns = self.wake_ns = packet.ends_ns
 
     def air_time(
         self,

@@ -155,7 +155,7 @@ class Weather:
         self._block = block = _Block(self._key, 0)
         self._apply(settings)
         block.blocked[0] = self._uniform(_BLOCK, 0) < self._blocked_share
-        block.deviates[0] = self._normal(_JITTER, 0)
+        block.deviates[0] = _NORMAL.inv_cdf(self._uniform(_JITTER, 0))
         self._fill(1, block.blocked[0], block.deviates[0], 0)
 
     def apply(self, settings: WeatherSettings) -> None:
@@ -188,9 +188,6 @@ class Weather:
         value = _mix((self._key + self._slot * _STRIDE) & _MASK)
         value = _mix((value + (number << 3 | purpose) * _STEP) & _MASK)
         return ((value >> 11) + 0.5) / (1 << 53)
-
-    def _normal(self, purpose: int, number: int) -> float:
-        return _NORMAL.inv_cdf(self._uniform(purpose, number))
 
     def _fill(self, start: int, blocked: bool, deviate: float, until_ns: int) -> None:
         """Work out the block's slots from `start` on, from the state before it."""
@@ -246,18 +243,15 @@ class Weather:
             "" or the loss ("lost-burst", "lost-residual"), and the deviation from
             the mean delay [ms]; that of `normal` and `uniform` may be negative.
         """
-        if time_ns // SLOT_NS > self._slot:
-            self.advance(time_ns)
+        self.advance(time_ns)
         block, at = self._block, self._slot - self._block.first
         number = self._in_slot
         self._in_slot = number + 1
         deviation_ms = 0.0
         if self._jitter is not None:
-            z = (
-                block.deviates[at]
-                if self._keep > 0.0
-                else self._normal(_JITTER, number)
-            )
+            z = block.deviates[at]
+            if self._keep == 0.0:
+                z = _NORMAL.inv_cdf(self._uniform(_JITTER, number))
             deviation_ms = self._jitter(self._settings.jitter_ms, z)
         stall_ns = block.stalls_ns[at] - time_ns
         if stall_ns > 0:

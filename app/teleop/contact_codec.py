@@ -152,9 +152,10 @@ def read_contacts(buffer: bytes, reference_ns: int) -> list[ContactTold]:
             )
         told.append(_read(buffer[at : at + size], reference_ns))
         at += size
-    limbs = [item.limb for item in told]
-    if len(set(limbs)) < len(limbs):
-        raise FrameError(f"Contacts of limbs {limbs}: one is told twice.")
+    if len(told) > 1:
+        limbs = [item.limb for item in told]
+        if len(set(limbs)) < len(limbs):
+            raise FrameError(f"Contacts of limbs {limbs}: one is told twice.")
     return told
 
 
