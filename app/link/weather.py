@@ -195,9 +195,12 @@ class Weather:
         rest = range(start, _SLOTS)
         if settings.bad_s > 0.0:
             draws, stays = block.draws[_BLOCK], 1.0 - self._to_open
-            for k in rest:
-                blocked = draws[k] < (stays if blocked else self._to_blocked)
-                block.blocked[k] = blocked
+            if not blocked and min(draws[start:], default=1.0) >= self._to_blocked:
+                block.blocked[start:] = [False] * len(rest)  # so it is mostly
+            else:
+                for k in rest:
+                    blocked = draws[k] < (stays if blocked else self._to_blocked)
+                    block.blocked[k] = blocked
         else:
             block.blocked[start:] = [False] * len(rest)
         block.deviates[start:] = [deviate] * len(rest)

@@ -59,6 +59,8 @@ class GoalKeeper:
         self._events: list[Event] = []
         self._hold: dict[int, int] = {}
         self._grip: dict[int, float] = {}
+        self.busy = False
+        """The newest goal has not ended."""
         self.changes = 0
         """Grows with every change of what can be asked here."""
 
@@ -71,11 +73,6 @@ class GoalKeeper:
     def newest(self) -> Asked | None:
         """The goal asked for last."""
         return self._asked[-1] if self._asked else None
-
-    @property
-    def busy(self) -> bool:
-        """The newest goal has not ended."""
-        return bool(self._asked) and not self._asked[-1].status.ended
 
     def hold(self, limb: int) -> int:
         """Tell who drives a limb, as `LinkHealth.goal_hold` says it.
@@ -108,13 +105,13 @@ class GoalKeeper:
         numbered = replace(goal, number=self._number % _NUMBERS + 1)
         fine_goal(numbered)
         self._number = numbered.number
-        self.changes += 1
         if self.busy:
             self._settle(now_ns, GoalState.FAILED, GoalReason.REPLACED)
         status = GoalStatus(number=numbered.number)
         self._asked.append(Asked(numbered, now_ns, status))
         self._hold.setdefault(numbered.limb, _ON_ITS_WAY)
         del self._asked[:-_KEPT]
+        self._changed()
         return numbered
 
     def to_send(self, *, coarse: bool) -> bytes:
@@ -139,7 +136,6 @@ class GoalKeeper:
             text: why, for people.
         """
         if self.busy:
-            self.changes += 1
             limb = self._asked[-1].goal.limb
             if self._hold.get(limb) == _ON_ITS_WAY:
                 del self._hold[limb]
@@ -165,7 +161,6 @@ class GoalKeeper:
             return None
         if newest.status.ended:
             return status
-        self.changes += 1
         self._asked[-1] = replace(
             newest,
             status=status,
@@ -180,6 +175,7 @@ class GoalKeeper:
         if goal.kind is GoalKind.STOP and status.state is GoalState.DONE:
             del self._hold[goal.limb]
             self._grip.pop(goal.limb, None)
+        self._changed()
         if status.ended:
             self._tell_end(now_ns, goal, status)
         return status
@@ -189,11 +185,11 @@ class GoalKeeper:
 
         Numbers go on: the robot takes any as the first.
         """
-        self.changes += 1
         self._hold.clear()
         self._grip.clear()
         if self.busy:
             self._settle(now_ns, GoalState.FAILED, GoalReason.FORGOTTEN)
+        self._changed()
 
     def events(self) -> list[Event]:
         """Return the events since the last call."""
@@ -204,6 +200,12 @@ class GoalKeeper:
         newest = self._asked[-1]
         status = replace(newest.status, state=state, reason=reason)
         self._asked[-1] = replace(newest, status=status, ended_ns=now_ns)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Something that can be asked here is another now."""
+        self.changes += 1
+        self.busy = bool(self._asked) and not self._asked[-1].status.ended
 
     def _tell_end(self, now_ns: int, goal: Goal, status: GoalStatus) -> None:
         name = f"Goal {goal.number} ({goal.kind.name.lower()}, limb {goal.limb})"
