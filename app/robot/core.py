@@ -27,6 +27,7 @@ from app.robot.plant import Plant, PlantMismatch
 from app.robot.quiet import Quiet
 from app.robot.safety import Actuation
 from app.robot.surroundings import Surroundings
+from app.robot.truth import TruthData
 from models.numerics import FloatArray
 
 __all__ = ["DEFAULT_ROBOT_ID", "STEP_NS", "RobotCore", "warm_up_robot"]
@@ -235,6 +236,11 @@ class RobotCore:
         if self._plant is None:
             return self.applied.coordinates
         return self._plant.coordinates
+
+    @property
+    def truth(self) -> TruthData | None:
+        """What was so after each step of the simulated robot; None of a rig."""
+        return None if self._plant is None else self._plant.truth
 
     @property
     def surroundings(self) -> Surroundings | None:

@@ -26,6 +26,7 @@ from app.robot.plant_step import (
 )
 from app.robot.safety import Actuation
 from app.robot.surroundings import Surroundings
+from app.robot.truth import allocate_truth
 from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel, allocate_robot_data
@@ -202,6 +203,8 @@ class Plant:
             tension_least=self._nominal.tendon_tension_least,
         )
         """What `read_sensors` works on."""
+        self.truth = allocate_truth(model)
+        """What was so after each step."""
         self._sensors = Bound(self.sensors)
         self._read = bind(read_sensors, self._sensors, 0, self.target, self._winch)
         parts = Bound(
@@ -216,6 +219,7 @@ class Plant:
                 data=self._data,
                 work=self._work,
                 winch=self._winch,
+                truth=self.truth,
             )
         )
         self.parts: tuple[Bound, ...] = (parts,)

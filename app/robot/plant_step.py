@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.robot.safety import Actuation
+from app.robot.truth import TruthData, note_contact, note_pose
 from models.grasp import NOTHING
 from models.numerics import (
     FloatArray,
@@ -150,6 +151,7 @@ class PlantParts(NamedTuple):
         data: state of the plant, advanced.
         work: scratch.
         winch: (T,) lengths asked of the winches [m], written.
+        truth: what is so after each step, written.
     """
 
     nominal: RobotModel
@@ -162,6 +164,7 @@ class PlantParts(NamedTuple):
     data: RobotData
     work: RodWork
     winch: FloatArray
+    truth: TruthData
 
 
 class AroundParts(NamedTuple):
@@ -227,9 +230,9 @@ def plant_step(parts: PlantParts, actuation: int) -> int:
         Number of limbs that are frozen.
     """
     _told(parts, actuation)
-    return int(
-        robot_step(parts.real, PLANT_PERIOD, parts.winch, parts.data, parts.work)
-    )
+    told = robot_step(parts.real, PLANT_PERIOD, parts.winch, parts.data, parts.work)
+    note_pose(parts.truth, parts.data)
+    return int(told)
 
 
 @called_kernel
@@ -254,6 +257,8 @@ def plant_contact_step(parts: PlantParts, around: AroundParts, actuation: int) -
         around.state,
         parts.work,
     )
+    note_pose(parts.truth, parts.data)
+    note_contact(parts.truth, around.state)
     event = around.state.grasp.event
     for limb in range(event.size):
         if event[limb] != NOTHING:

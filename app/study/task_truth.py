@@ -31,6 +31,8 @@ class Truth(NamedTuple):
     """Of the tip [m/s]."""
     force: FloatArray
     """(3,) of contact on the limb [N]."""
+    tip_force: FloatArray | None = None
+    """(3,) of it at the tip [N]; None where nobody tells."""
     object_place: FloatArray | None = None
     """(3,) middle of the object [m]; None where there is none."""
     held: bool = False

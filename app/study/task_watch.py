@@ -1,4 +1,4 @@
-"""Judges a task while a trial runs: takes what is true at the robot, tick by tick."""
+"""Judges a task while a trial runs: takes what was true at the robot, tick by tick."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from app.clock import NS_PER_S
 from app.config.task_place import PlacedTask
+from app.control.loop import PERIOD_NS
 from app.errors import ConfigError
 from app.operator.performer import Performer
 from app.operator.presser import PressingHand
@@ -62,43 +63,57 @@ class TaskWatch:
         self._locate = bind(
             tip_position, self._model, limb, pose, self._poses, np.zeros(3)
         )
-        self._tip: FloatArray | None = None
-        self.truth = self._truth()
-        """What was true at the robot in the last tick."""
+        self._ticks = trial.ticks
+        self._tip: list[float] = self._true_tip(pose).tolist()
 
     def step(self) -> Verdict:
-        """Judge the tick that the trial has just done."""
-        self.truth = self._truth()
-        return self.run.step(self.truth)
+        """Judge the ticks that the trial has done since it was judged last."""
+        for truth in self.take():
+            self.run.step(truth)
+        return self.run.verdict
 
-    def _truth(self) -> Truth:
-        trial, limb = self._trial, self._task.limb
-        now_ns = trial.now_ns
-        since_s = self._path_s(now_ns)
-        tip = self._true_tip()
-        before = tip if self._tip is None else self._tip
-        self._tip = tip
+    def take(self) -> list[Truth]:
+        """Return what was true in each tick that the trial has done since.
+
+        At most the last 256 ticks. What operator and goals have come to counts as it is
+        now for all of them.
+        """
+        trial, limb, log = self._trial, self._task.limb, self._trial.core.truth
+        first, self._ticks = self._ticks, trial.ticks
+        if log is None:
+            return []
+        places = log.places(first)
         around = trial.core.surroundings
-        force, place, held = np.zeros(3), None, False
-        if around is not None:
-            force = around.contact_wrench[limb, 3:].copy()
-            held = bool(around.held_by(limb))
-            if len(around.objects):
-                place = around.poses[0, :3, 3].copy()
-        return Truth(
-            time_ns=now_ns,
-            tip=tip,
-            speed=math.dist(tip.tolist(), before.tolist()) / _STEP_S,
-            force=force,
-            object_place=place,
-            held=held,
-            answer=self._answer(),
-            path_begun=since_s is not None and since_s >= 0.0,
-            path_over=self._path_over(since_s),
-        )
+        objects = around is not None and len(around.objects) > 0
+        force, at_tip = log.wrench[places, limb, 3:], log.tip_force[places, limb]
+        held, place = log.held[places, limb].tolist(), log.place[places]
+        answer, started_ns = self._answer(), path_started_ns(trial, self._goals)
+        time_ns = trial.now_ns - len(places) * PERIOD_NS
+        truths = []
+        for row, pose in enumerate(log.coordinates[places, self._rows]):
+            time_ns += PERIOD_NS
+            tip = self._true_tip(pose)
+            before, self._tip = self._tip, tip.tolist()
+            since_s = None if started_ns is None else (time_ns - started_ns) / NS_PER_S
+            truths.append(
+                Truth(
+                    time_ns=time_ns,
+                    tip=tip,
+                    speed=math.dist(self._tip, before) / _STEP_S,
+                    force=force[row],
+                    tip_force=None if around is None else at_tip[row],
+                    object_place=place[row] if objects else None,
+                    held=held[row] >= 0,
+                    answer=answer,
+                    path_begun=since_s is not None and since_s >= 0.0,
+                    path_over=self._path_over(since_s),
+                )
+            )
+        return truths
 
-    def _true_tip(self) -> FloatArray:
-        pose, tip = self._trial.true_pose[self._rows], np.zeros(3)
+    def _true_tip(self, pose: FloatArray) -> FloatArray:
+        """Return the tip (3,) at a pose (n, 3) of the limb."""
+        tip = np.zeros(3)
         self._locate(self._model, self._task.limb, pose, self._poses, tip)
         return tip
 
@@ -107,11 +122,6 @@ class TaskWatch:
         if isinstance(operator, Performer) and isinstance(operator.hand, PressingHand):
             return operator.hand.answer
         return None
-
-    def _path_s(self, now_ns: int) -> float | None:
-        """Time since the reference set out along the path [s]; None: not yet."""
-        started_ns = path_started_ns(self._trial, self._goals)
-        return None if started_ns is None else (now_ns - started_ns) / NS_PER_S
 
     def _path_over(self, since_s: float | None) -> bool:
         if self._goals is not None:

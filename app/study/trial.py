@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from app.clock import NS_PER_S
 from app.config.link import LinkParameters, link_names, load_link
@@ -57,10 +58,10 @@ from app.study.trial_seeds import TrialSeeds
 from app.teleop.goal_wish import put_goal
 from app.teleop.goals import Goal
 from app.teleop.strategy import Strategy
-from models.numerics import FloatArray
+from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 
-__all__ = ["START_NS", "Trial", "TrialSetup"]
+__all__ = ["START_NS", "Trial", "TrialSetup", "Witness"]
 
 START_NS = NS_PER_S
 """When a trial begins [ns]; 0 means "never" in the blocks."""
@@ -129,6 +130,13 @@ class TrialSetup:
         """
         named = None if self.task is None else load_task(self.task).scene
         return named or "open-water"
+
+
+class Witness(Protocol):
+    """Whoever has to know what a packet changed, at the tick at which it did."""
+
+    def arrived(self, now_ns: int, direction: Direction) -> None:
+        """Look: a packet has just been taken in, at the robot or the station."""
 
 
 class Trial:
@@ -201,6 +209,8 @@ class Trial:
         self.summary = DriveSummary(model, START_NS)
         self.packets: list[PacketRecord] | None = None
         """Where packets that have ended are kept, if anywhere."""
+        self.witness: Witness | None = None
+        """Is told what comes out of the channel."""
         self._goal_revision = 0
         self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
         self._blocks = SessionBlocks(Path(self._folder.name), model, create=True)
@@ -225,6 +235,15 @@ class Trial:
     def true_pose(self) -> FloatArray:
         """(S, 3) of the simulated robot [rad, rad, m]; a view."""
         return self.core.true_pose
+
+    def states(self, first: int) -> list[IntArray]:
+        """View the station's states after the ticks from number `first` on.
+
+        Returns:
+            Parts (n, words) that follow one another, as the control loop logs them;
+            good for some thousand ticks.
+        """
+        return self._blocks.log.own(first)
 
     @property
     def model(self) -> RobotModel:
@@ -407,6 +426,8 @@ class Trial:
             else:
                 self._hear(now_ns, delivery.payload)
                 self._exchange_tick = 0
+            if self.witness is not None:
+                self.witness.arrived(now_ns, delivery.direction)
         self._take_records()
 
     def _take_records(self) -> None:

@@ -48,6 +48,7 @@ __all__ = ["RECORDING", "RESULT", "TRACE", "packed", "run_spec"]
 RESULT, TRACE, RECORDING = "result.json", "trace.npz", "recording.mcap"
 _THIN = 10  # ms
 _TRIP_PERIOD = 100  # ticks between looks at the measured round trip
+_TOGETHER = 4  # ticks from one sample of the operator to the next
 _KEPT_EVENTS = 200
 
 
@@ -127,21 +128,29 @@ def _drive(
     trial.packets = packets
     trips: list[float] = []
     verdict = Verdict.RUNNING
+    together = _TOGETHER if goals is None else 1
     while verdict is Verdict.RUNNING:
-        trial.step()
+        tick = trial.ticks
+        trial.run(together)
         if goals is not None:
             goals.step(trial.now_ns)
-        verdict = watch.step()
-        log.take(watch.truth)
-        screen.step(trial.now_ns, watch.run.judge)
-        if trial.ticks % _TRIP_PERIOD == 0:
-            trips.append(1e-3 * float(trial.health.rtt_ms[0]))
-        if verdict is Verdict.RUNNING and 1e-3 * trial.ticks >= timeout_s:
-            verdict = Verdict.TIMEOUT
+        truths = watch.take()
+        for count, truth in enumerate(truths, 1):
+            verdict = watch.run.step(truth)
+            screen.step(truth.time_ns, watch.run.judge)
+            if (tick + count) % _TRIP_PERIOD == 0:
+                trips.append(1e-3 * float(trial.health.rtt_ms[0]))
+            if verdict is Verdict.RUNNING and 1e-3 * (tick + count) >= timeout_s:
+                verdict = Verdict.TIMEOUT
+            if verdict is not Verdict.RUNNING:
+                truths = truths[:count]
+                break
+        log.take(truths)
     trace = log.close()
     judge = watch.run.judge
     hits_ns = judge.hits_ns if isinstance(judge, ReachJudge) else []
     zero_ns = trace.clock_zero_ns
+    end_ns = zero_ns + round(trace.time_s[-1] * NS_PER_S)
     started_ns = path_started_ns(trial, goals)
     tip = int(trial.model.limb_segment_start[task.limb + 1]) - 1
     outcome = Outcome(
@@ -151,7 +160,11 @@ def _drive(
         timeout_s=timeout_s,
         hits_s=[(at - zero_ns) / NS_PER_S for at in hits_ns],
         path_s=None if started_ns is None else (started_ns - zero_ns) / NS_PER_S,
-        packets=packets,
+        packets=[
+            packet
+            for packet in packets
+            if max(packet.submitted_ns, packet.delivered_ns) <= end_ns
+        ],
         suppressed=trial.exchange.side.deadband.suppressed,
         round_trips_s=trips,
         delay_up_s=0.5 * round_trip,

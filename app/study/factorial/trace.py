@@ -5,21 +5,24 @@ operator can see.
 """
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from app.control.loop import PERIOD_NS
 from app.control.mailbox import Layout
+from app.link.packets import Direction
 from app.messages import StationMode, StationState, state_shapes
 from app.study.task_truth import Truth
-from app.study.trial import Trial
+from app.study.trial import START_NS, Trial
 from models.numerics import FloatArray, IntArray
 
 __all__ = ["PERIOD_S", "TraceLog", "TrialTrace", "trace_table"]
 
 PERIOD_S = 1e-3
 _BLOCK = 256  # milliseconds whose columns are made at once
+_MOST = 256  # that are taken at once
 _COLUMNS = {
     "time_s": 1,
     "tip": 3,  # true
@@ -127,78 +130,96 @@ def trace_table(count: int, columns: Mapping[str, FloatArray]) -> FloatArray:
     return table
 
 
-class _Others(NamedTuple):
-    """What a millisecond leaves beside the words of the station's state."""
-
-    truth: Truth
-    ticks: int
-    given: bool
-    """Whether a goal is in force, at which nobody's hand drives."""
-
-
 class TraceLog:
     """Fills a trace while a trial runs.
 
-    Each millisecond only what will be overwritten is put aside; columns are made of it
-    block by block.
+    Only what will be overwritten is put aside; columns are made of it block by block.
     """
 
     def __init__(self, trial: Trial, limb: int) -> None:
         """Begin empty; `limb` is the index of the one that does the task."""
         self._trial, self._limb = trial, limb
+        trial.witness = self
         self._zero_ns = trial.now_ns
+        self._ticks = trial.ticks
         self._full: list[FloatArray] = []
         layout = Layout(StationState, state_shapes(trial.model))
         self._first_word = {name: first for name, first, _ in layout.describe()}
-        self._states: IntArray = np.zeros((_BLOCK, layout.words), dtype=np.int64)
-        self._force_tip: FloatArray = np.zeros((_BLOCK, 3))
-        self._force_told: FloatArray = np.zeros((_BLOCK, 3))
-        self._others: list[_Others] = []
+        shape = (_BLOCK + _MOST, layout.words)
+        self._states: IntArray = np.zeros(shape, dtype=np.int64)
+        self._truths: list[Truth] = []
+        self._told: list[FloatArray] = []
+        self._given: list[bool] = []
+        self._force_told = self._heard_force()
+        self._heard: list[tuple[int, FloatArray]] = []
         self._applied: list[tuple[int, int]] = []
         self._newest: object = None
 
-    def take(self, truth: Truth) -> None:
-        """Keep the millisecond that the trial has just done, and what is true of it.
-
-        The arrays of `truth` are kept themselves: nobody may write to them any more.
-        """
-        trial, limb, row = self._trial, self._limb, len(self._others)
-        around = trial.core.surroundings
-        self._states[row] = trial.loop.state_words
-        if around is not None:
-            np.negative(around.tip_force[limb], out=self._force_tip[row])
-        self._force_told[row] = trial.health.contact_force[limb]
-        given = trial.exchange.goals.newest is not None
-        self._others.append(_Others(truth, trial.ticks, given))
-        newest = trial.core.bridge.newest
+    def arrived(self, now_ns: int, direction: Direction) -> None:
+        """Keep what a packet changed, as `Witness`."""
+        if direction is Direction.UP:
+            self._heard.append((now_ns, self._heard_force()))
+            return
+        newest = self._trial.core.bridge.newest
         if newest is not self._newest and newest is not None:
             self._newest = newest
-            self._applied.append((truth.time_ns, newest.generated_ns))
-        if row + 1 == _BLOCK:
+            self._applied.append((now_ns, newest.generated_ns))
+
+    def _heard_force(self) -> FloatArray:
+        """Return the force (3,) at the tip that the station has heard of [N]."""
+        force: FloatArray = self._trial.health.contact_force[self._limb].copy()
+        return force
+
+    def take(self, truths: Sequence[Truth]) -> None:
+        """Keep the ticks that the trial has done since, and what was true in each.
+
+        Args:
+            truths: of these ticks, or of the first of them where the rest shall not be
+                kept. Their arrays are kept themselves: nobody may write to them any
+                more; 256 at most.
+        """
+        row, end = len(self._truths), len(self._truths) + len(truths)
+        for rows in self._trial.states(self._ticks):
+            kept = rows[: end - row]
+            self._states[row : row + len(kept)] = kept
+            row += len(kept)
+        self._ticks += len(truths)
+        self._truths += truths
+        given = self._trial.exchange.goals.newest is not None
+        self._given += [given] * len(truths)
+        heard = self._heard
+        for truth in truths:
+            while heard and heard[0][0] <= truth.time_ns:
+                self._force_told = heard.pop(0)[1]
+            self._told.append(self._force_told)
+        if end >= _BLOCK:
             self._full.append(self._columns())
-            self._others.clear()
+            self._truths, self._told, self._given = [], [], []
 
     def _columns(self) -> FloatArray:
         """Make the table (n, columns) of what has been put aside."""
-        count = len(self._others)
-        truths, ticks, given = zip(*self._others, strict=True)
-        nowhere = np.full(3, np.nan)
+        truths, count = self._truths, len(self._truths)
+        nowhere, nothing = np.full(3, np.nan), np.zeros(3)
         places = [
             nowhere if truth.object_place is None else truth.object_place
             for truth in truths
         ]
+        at_tip = [
+            nothing if truth.tip_force is None else -truth.tip_force for truth in truths
+        ]
+        times_ns = np.array([truth.time_ns for truth in truths])
         known = self._integers("surface_known", self._limb) != 0
         armed = self._integers("mode") == StationMode.ARMED
-        driven = (self._integers("active_source") >= 0) | np.array(given)
+        driven = (self._integers("active_source") >= 0) | np.array(self._given)
         columns = {
-            "time_s": 1e-3 * np.array(ticks),
+            "time_s": 1e-3 * ((times_ns - START_NS) // PERIOD_NS),
             "tip": np.concatenate([truth.tip for truth in truths]),
             "hand": self._vectors("target_position", self._limb),
             "shown": self._vectors("tip_model", self._limb),
             "force_hand": self._vectors("force_hand"),
-            "force_tip": self._force_tip[:count],
+            "force_tip": np.concatenate(at_tip),
             "force_limb": -np.concatenate([truth.force for truth in truths]),
-            "force_told": self._force_told[:count],
+            "force_told": np.concatenate(self._told),
             "object": np.concatenate(places),
             "port_energy": self._numbers("port_energy"),
             "injected_energy": self._numbers("injected_energy"),
@@ -215,7 +236,7 @@ class TraceLog:
 
     def _integers(self, name: str, index: int = 0) -> IntArray:
         """One whole number (n,) of a field of the station's state."""
-        return self._states[: len(self._others), self._first_word[name] + index]
+        return self._states[: len(self._truths), self._first_word[name] + index]
 
     def _numbers(self, name: str) -> FloatArray:
         """The limb's number (n,) in a field of the station's state."""
@@ -224,12 +245,14 @@ class TraceLog:
     def _vectors(self, name: str, index: int = 0) -> FloatArray:
         """One vector (n, 3) of a field of the station's state."""
         first = self._first_word[name] + 3 * index
-        words = self._states[: len(self._others), first : first + 3]
+        words = self._states[: len(self._truths), first : first + 3]
         return words.view(np.float64)
 
     def close(self) -> TrialTrace:
         """Return the whole trace."""
-        rest = [self._columns()] if self._others else []
+        rest = [self._columns()] if self._truths else []
         table = np.concatenate([np.zeros((0, _WIDTH)), *self._full, *rest])
-        applied = np.array(self._applied, dtype=np.int64).reshape(-1, 2)
+        end_ns = START_NS + self._ticks * PERIOD_NS
+        kept = [entry for entry in self._applied if entry[0] <= end_ns]
+        applied = np.array(kept, dtype=np.int64).reshape(-1, 2)
         return TrialTrace(table, applied, self._zero_ns)

@@ -20,20 +20,20 @@ def test_every_column_is_of_its_own_millisecond() -> None:
     rows = []
     for _ in range(_COUNT):
         trial.step()
-        watch.step()
-        log.take(watch.truth)
+        (truth,) = watch.take()
+        log.take([truth])
         state = trial.state
         around = trial.core.surroundings
         assert around is not None
         rows.append(
             {
                 "time_s": 1e-3 * trial.ticks,
-                "tip": watch.truth.tip,
+                "tip": truth.tip,
                 "hand": state.target_position[limb].copy(),
                 "shown": state.tip_model[limb].copy(),
                 "force_hand": state.force_hand.copy(),
                 "force_tip": -around.tip_force[limb],
-                "force_limb": -watch.truth.force,
+                "force_limb": -truth.force,
                 "force_told": trial.health.contact_force[limb].copy(),
                 "port_energy": state.port_energy[limb],
                 "injected_energy": state.injected_energy[limb],
