@@ -25,7 +25,7 @@ from app.control.arming import SOURCE_AGE_LIMIT_NS
 from app.control.blocks import LoopStatistics, SessionBlocks
 from app.control.coupling_data import CouplingData, allocate_coupling_data
 from app.control.local_data import LocalData, allocate_local_data
-from app.control.mailbox import fence, mailbox_read, mailbox_write, ring_push
+from app.control.mailbox import fence, mailbox_look, mailbox_write, ring_push
 from app.control.news import note_news, told_words
 from app.control.tick import tick
 from app.control.tick_data import TickData, allocate_tick_data
@@ -123,6 +123,7 @@ class _LoopData(NamedTuple):
     statistics_words: IntArray
     local_statistics: IntArray
     last_start: IntArray
+    seen: IntArray
     told: IntArray
 
 
@@ -152,12 +153,16 @@ def run_loop(loop: _LoopData, control_out: IntArray, periods: int) -> int:
             start = control_out[2] + done * PERIOD_NS
         fence()  # others write control_out[0]: it must be read anew each time
         skipped = (start - due) // PERIOD_NS
-        for source in range(len(loop.samples)):
-            mailbox_read(
-                loop.input_words[source], loop.scratch, loop.local_inputs[source]
-            )
-        mailbox_read(loop.wish_words, loop.scratch, loop.local_wish)
-        mailbox_read(loop.health_words, loop.scratch, loop.local_health)
+        sources, scratch = len(loop.samples), loop.scratch
+        for source in range(sources):
+            seen = loop.seen[source : source + 1]
+            words = loop.input_words[source]
+            mailbox_look(words, seen, scratch, loop.local_inputs[source])
+        seen = loop.seen[sources : sources + 1]
+        mailbox_look(loop.wish_words, seen, scratch, loop.local_wish)
+        mailbox_look(
+            loop.health_words, loop.seen[sources + 1 :], scratch, loop.local_health
+        )
         tick(
             loop.model,
             loop.gains,
@@ -286,6 +291,7 @@ class ControlLoop:
                 statistics_words=blocks.statistics.shared,
                 local_statistics=blocks.statistics.local_words,
                 last_start=np.zeros(1, dtype=np.int64),
+                seen=np.full(len(inputs) + 2, -1, dtype=np.int64),
                 told=np.full(told_words(model), -1, dtype=np.int64),
             )
         )

@@ -29,6 +29,7 @@ __all__ = [
     "Mailbox",
     "Ring",
     "fence",
+    "mailbox_look",
     "mailbox_read",
     "mailbox_write",
     "ring_push",
@@ -97,6 +98,24 @@ def ring_push(words_out: IntArray, row: IntArray, rows: int) -> None:
         words_out[base + i] = row[i]
     fence()
     words_out[0] = head + 1
+
+
+@kernel
+def mailbox_look(
+    words: IntArray, seen_out: IntArray, scratch_out: IntArray, value_out: IntArray
+) -> None:
+    """Do as `mailbox_read` where there is another value than the one seen last.
+
+    Args:
+        words: of the mailbox.
+        seen_out: (1,) count of writes at the value that was read last, kept here.
+        scratch_out: of the value's size, or longer.
+        value_out: the value, left where there is none that is newer and whole.
+    """
+    count = words[0]
+    fence()
+    if count != seen_out[0] and mailbox_read(words, scratch_out, value_out) == 1:
+        seen_out[0] = count
 
 
 class Layout(Generic[_Block]):

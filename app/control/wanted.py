@@ -4,6 +4,7 @@ Live a state is added every 2 ms; in virtual time the rows that the control loop
 logged, many at once.
 """
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
@@ -13,11 +14,12 @@ import numpy as np
 from app.clock import NS_PER_MS
 from app.control.mailbox import Layout
 from app.messages import StationMode, StationState, state_shapes
-from models.bound import Bound, bind
+from models.bound import Bound, bind, bound
 from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotModel
+from models.tip import tip_in_hull
 
-__all__ = ["Wanted", "WantedHistory"]
+__all__ = ["WantedHistory"]
 
 _STEP_NS = 2 * NS_PER_MS
 _ROWS = 8192  # 16 s: longer than any preset's delay
@@ -31,20 +33,6 @@ _FIELDS = (
     "target_position",
     "tip_commanded",
 )
-
-
-class Wanted(NamedTuple):
-    """What was wanted in one state.
-
-    Attributes:
-        limb: the limb that was driven.
-        targets: (L, 3) where each tip ought to be [m]; a view.
-        commands: (L, 3) where each tip was told to be [m]; a view.
-    """
-
-    limb: int
-    targets: FloatArray
-    commands: FloatArray
 
 
 class _HistoryData(NamedTuple):
@@ -98,6 +86,73 @@ def remember_rows(
     return count
 
 
+@kernel
+def _place(history: _HistoryData, count: int, time_ns: int) -> int:
+    """Where the newest state not after a time is; -1: none, or nobody drove."""
+    rows = history.times_ns.size
+    first = max(0, count - rows)
+    low, high = first, count
+    while low < high:
+        middle = (low + high) // 2
+        if history.times_ns[middle % rows] <= time_ns:
+            low = middle + 1
+        else:
+            high = middle
+    if low == first:
+        return -1
+    place = (low - 1) % rows
+    return place if history.driven[place] != _NOBODY else -1
+
+
+@kernel
+def _apart(tip: FloatArray, place: FloatArray) -> float:
+    x, y, z = tip[0] - place[0], tip[1] - place[1], tip[2] - place[2]
+    return math.sqrt(x * x + y * y + z * z)
+
+
+@kernel
+def compare_pose(
+    model: RobotModel,
+    history: _HistoryData,
+    count: int,
+    limb: int,
+    time_ns: int,
+    then_ns: int,
+    coordinates: FloatArray,
+    poses_out: FloatArray,
+    tip_out: FloatArray,
+    apart_out: FloatArray,
+) -> int:
+    """Compare a pose with what was wanted of the limb that was driven.
+
+    Args:
+        model: the robot.
+        history: of what was wanted.
+        count: of states remembered so far.
+        limb: whose pose it is; -1: every limb's.
+        time_ns: when it was so [ns].
+        then_ns: when what was commanded is looked at [ns].
+        coordinates: (S, 3) of all limbs [rad, rad, m].
+        poses_out: (n+1, 4, 4) along a limb [m]; scratch.
+        tip_out: (3,) of the limb [m]; scratch.
+        apart_out: (2,) distance of the tip to its target, and to its command [m].
+
+    Returns:
+        How many of them are known.
+    """
+    now = _place(history, count, time_ns)
+    if now < 0 or (limb >= 0 and limb != history.driven[now]):
+        return 0
+    driven = history.driven[now]
+    tip_in_hull(model, driven, coordinates, poses_out, tip_out)
+    apart_out[0] = _apart(tip_out, history.targets[now, driven])
+    then = _place(history, count, then_ns)
+    if then < 0:
+        return 1
+    apart_out[1] = _apart(tip_out, history.commands[then, driven])
+    return 2
+
+
 class WantedHistory:
     """The last 16 s of what was wanted, every 2 ms at most."""
 
@@ -117,6 +172,11 @@ class WantedHistory:
             commands=np.zeros((_ROWS, limbs, 3)),
         )
         self._bound = Bound(self._data)
+        self._model = bound(model)
+        segments = int(model.limb_segment_start[-1])
+        self._pose = np.zeros((segments, 3))
+        self._poses = np.zeros((segments + 1, 4, 4))
+        self._tip, self._apart = np.zeros(3), np.zeros(2)
 
     @cached_property
     def _remember(self) -> Callable[..., int]:
@@ -151,24 +211,40 @@ class WantedHistory:
             self._count = count
             self.newest_ns = self._data.times_ns.item((count - 1) % _ROWS)
 
-    def at(self, time_ns: int) -> Wanted | None:
-        """Return what was wanted in the newest remembered state not after a time.
+    def compare(
+        self, limb: int, time_ns: int, then_ns: int, coordinates: FloatArray
+    ) -> list[float]:
+        """Compare a pose with what was wanted of the limb that was driven.
 
         Args:
-            time_ns: station time [ns].
+            limb: whose pose it is; -1: every limb's.
+            time_ns: when it was so [ns].
+            then_ns: when the command had been given that it answers [ns].
+            coordinates: (S, 3) of all limbs [rad, rad, m].
 
         Returns:
-            None where nothing is remembered, or nothing was driven.
+            How far its tip was from its target, and from its command then [m]; fewer
+            where nothing is remembered, or nothing or another limb was driven.
         """
-        data, head = self._data, self._count % _ROWS
-        newer, older = data.times_ns[:head], data.times_ns[head : self._count]
-        if head and newer.item(0) <= time_ns:
-            place = int(newer.searchsorted(time_ns, side="right")) - 1
-        else:
-            place = head + int(older.searchsorted(time_ns, side="right")) - 1
-            if place < head:
-                return None
-        limb = data.driven.item(place)
-        if limb == _NOBODY:
-            return None
-        return Wanted(limb, data.targets[place], data.commands[place])
+        self._pose[...] = coordinates
+        known = self._compare(
+            self._model,
+            self._bound,
+            self._count,
+            limb,
+            time_ns,
+            then_ns,
+            self._pose,
+            self._poses,
+            self._tip,
+            self._apart,
+        )
+        apart: list[float] = self._apart[:known].tolist()
+        return apart
+
+    @cached_property
+    def _compare(self) -> Callable[..., int]:
+        """Bound when the robot is first heard: it may have to be compiled."""
+        numbers = (0, 0, 0, 0)
+        arrays = (self._pose, self._poses, self._tip, self._apart)
+        return bind(compare_pose, self._model, self._bound, *numbers, *arrays)

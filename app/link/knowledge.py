@@ -19,6 +19,7 @@ from app.messages import LinkHealth
 __all__ = ["LinkKnowledge"]
 
 _EMULATOR_LIMIT_NS = NS_PER_S
+_RATES_NS = NS_PER_S // 10
 
 
 class LinkKnowledge:
@@ -53,6 +54,7 @@ class LinkKnowledge:
         self._present_until_ns = 0  # unless the emulator speaks again
         self._settings = (link.delay_ms, link.jitter.deviation_ms, link.loss.residual)
         self._preset = -1
+        self._rates_due_ns = 0
         self._block: LinkHealth | None = None  # filled last; what it has not yet:
         self._robot_untold = self._link_untold = True
         self.take_preset(link.name)
@@ -144,13 +146,15 @@ class LinkKnowledge:
         self._settings = (status.delay_ms, status.jitter_ms, status.loss)
         self.events.status(now_ns, status)
 
-    def fill(self, now_ns: int, send_hz: float, health: LinkHealth) -> None:
-        """Write what is known into the health block.
+    def fill(self, now_ns: int, health: LinkHealth) -> bool:
+        """Write what is known into the health block, but for the rates.
 
         Args:
             now_ns: present time [ns].
-            send_hz: frames that are sent a second.
             health: the block.
+
+        Returns:
+            Whether it is time for these (`fill_rates`).
         """
         present = now_ns < self._present_until_ns
         if present != self._present:
@@ -158,6 +162,7 @@ class LinkKnowledge:
         if self._block is not health:
             self._block = health
             self._robot_untold = self._link_untold = True
+            self._rates_due_ns = 0
         if self._link_untold:
             self.events.emulator(now_ns, present=present)
             self._fill_link(health)
@@ -170,6 +175,17 @@ class LinkKnowledge:
             self.events.silence(now_ns, silent_ns)
         health.time_ns[0] = now_ns
         health.age_ms[0] = self.age.age_ms(now_ns)
+        return now_ns >= self._rates_due_ns
+
+    def fill_rates(self, now_ns: int, send_hz: float, health: LinkHealth) -> None:
+        """Write what is counted over seconds, and need not be told at every frame.
+
+        Args:
+            now_ns: present time [ns].
+            send_hz: frames that are sent a second.
+            health: the block.
+        """
+        self._rates_due_ns = now_ns + _RATES_NS
         health.loss_down[0] = self.loss_down.loss(now_ns)
         health.loss_up[0] = self.loss_up.loss(now_ns)
         health.down_bps[0] = self.rate_down.bps(now_ns)

@@ -88,6 +88,7 @@ class PackedTelemetry:
         """Prepare for what both sides share."""
         self._robot_id = terms.robot_id
         self._schema = terms.schema
+        self._untold = np.full(self._schema.tendon_start[-1], np.nan)
         self._seal = terms.seal
         self._counters = terms.counters
         self._limbs = PackedLimbs(terms.schema, terms.schema.telemetry)
@@ -275,7 +276,7 @@ class PackedTelemetry:
         if section is None:
             return None
         codes = self._codes_of(limbs)
-        tension = np.full(self._schema.tendon_start[-1], np.nan)
+        tension = self._untold.copy()
         if len(section) != codes.size or not codes.read(section, tension):
             raise FrameError(
                 f"Tensions {section.hex()!r}: {codes.size} bytes, zeros at their end."

@@ -436,7 +436,8 @@ class StationSide:
 
     def fill(self, now_ns: int, health: LinkHealth) -> None:
         """Write what is known into the health block; NaN where nothing is."""
-        self.knowledge.fill(now_ns, self.pacer.send_hz(now_ns), health)
+        if self.knowledge.fill(now_ns, health):
+            self.knowledge.fill_rates(now_ns, self.pacer.send_hz(now_ns), health)
 
     def events(self) -> list[Event]:
         """Return the events since the last call."""

@@ -8,8 +8,6 @@ one, a whole trial from one seed.
 
 import secrets
 
-import numpy as np
-
 from app.clock import NS_PER_S
 from app.config.link import LinkParameters
 from app.config.robot import RobotParameters, build_robot_model
@@ -227,8 +225,9 @@ class RobotCore:
 
     def _held(self) -> int:
         """Bit k is set where limb k holds something; -1 before any grip was told."""
-        told = not np.isnan(self.bridge.followed.closure).all()
-        return self._around.held_limbs if self._around is not None and told else -1
+        if self._around is None or not self.bridge.followed.has_gripped:
+            return -1
+        return self._around.held_limbs
 
     @property
     def true_pose(self) -> FloatArray:

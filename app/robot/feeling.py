@@ -112,6 +112,7 @@ class Feeling:
             contact=np.zeros_like(self._tips.force),
             counts=np.zeros(3, dtype=np.int64),
         )
+        self._rows = len(self.data.noise)
         self._data = Bound(self.data)
         self._feel = bind(
             feel, self._data, 0, model.rest_coordinates, self._tips.data.tension
@@ -139,12 +140,14 @@ class Feeling:
 
     def ready(self, steps: int) -> int:
         """Draw noise for some milliseconds; return of how many it is there."""
-        count = self.data.counts
-        left = len(self.data.noise) - count.item(_NOISE_ROW)
+        counts = self.data.counts
+        left = self._rows - counts.item(_NOISE_ROW)
+        if steps < left:  # a measurement a step at most
+            return steps
         if left == 0:
             self._tips.draw()
-            count[_NOISE_ROW] = 0
-            left = len(self.data.noise)
+            counts[_NOISE_ROW] = 0
+            left = self._rows
         return min(steps, 1 + _STEPS * (left - 1))
 
     def note(self, news: int) -> None:

@@ -74,6 +74,8 @@ class Followed:
         """The limb that presses with the force of a model-mediated hand."""
         self.closure = np.full(model.tip_speed_limit.size, math.nan)
         """(L,) how far each gripper shall be closed, 0..1; NaN: never told."""
+        self.has_gripped = False
+        """One of them has been told."""
         self._measured = model.rest_coordinates.copy()
         self._told = model.rest_coordinates.copy()
         self._carried = np.zeros_like(model.rest_coordinates)
@@ -152,6 +154,7 @@ class Followed:
             self._aim(now_ns, self.goals.limb, rows)
         if math.isfinite(self.goals.closure):
             self.closure[self.goals.limb] = self.goals.closure
+            self.has_gripped = True
         limb = self.half.limb
         if limb < 0 or self.goals.holds(limb):
             return
@@ -267,6 +270,7 @@ class Followed:
             freshness.accept(streams, stamp)
             self.grips += 1
             self.closure[grip.limb] = min(max(grip.closure, 0.0), 1.0)
+            self.has_gripped = True
 
     def _signal(
         self, frame: SetpointFrame, segments: Sequence[int]

@@ -4,7 +4,6 @@ Pure: fed with times and values, used by the live station and by virtual-time tr
 """
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,7 @@ from app.clock import NS_PER_MS, NS_PER_S
 from app.control.blocks import LoopStatistics, histogram_percentile_us
 from app.control.wanted import WantedHistory
 from app.link.packets import Direction, Fate, PacketRecord
-from app.link.records import WHOLE_ROBOT
 from app.messages import Event, LinkHealth, StationState
-from app.station.tip_finder import TipFinder
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 
@@ -80,20 +77,16 @@ class DriveSummary:
             limb: its limb; `WHOLE_ROBOT` for all.
             generated_ns: when it was measured, station time [ns].
             received_ns: when it came [ns].
-            down_delay_ms: one-way delay of commands, for the aligned error [ms].
+            down_delay_ms: one-way delay of commands, for the aligned error [ms]; NaN
+                where it is not known.
             coordinates: (S, 3) all confirmed coordinates, this limb's just updated.
         """
         self._delays.append((received_ns - generated_ns) / NS_PER_MS)
-        now = self._wanted.at(generated_ns)
-        if now is None or limb not in {WHOLE_ROBOT, now[0]}:
-            return
-        driven, targets, _ = now
-        tip = self._tips.tip(driven, coordinates)
-        self._errors.append(_length(tip - targets[driven]))
-        then = self._wanted.at(generated_ns - int(down_delay_ms * NS_PER_MS))
-        if then is not None:
-            _, _, commands = then
-            self._tracking.append(_length(tip - commands[driven]))
+        delay_known = math.isfinite(down_delay_ms)
+        then_ns = generated_ns - int(down_delay_ms * NS_PER_MS) if delay_known else 0
+        apart = self._wanted.compare(limb, generated_ns, then_ns, coordinates)
+        self._errors += apart[:1]
+        self._tracking += apart[1:]
 
     def add_sent(self, size_bytes: int) -> None:
         """Count a frame handed to the link."""
@@ -198,15 +191,6 @@ class DriveSummary:
             ],
             "log": log,
         }
-
-    @cached_property
-    def _tips(self) -> TipFinder:
-        """Made when the robot is first heard: its kernel may have to be compiled."""
-        return TipFinder(self._model)
-
-
-def _length(vector: FloatArray) -> float:
-    return math.sqrt(vector @ vector)
 
 
 def _round(value: Any) -> float:

@@ -355,10 +355,10 @@ class Trial:
         if news:
             self._tell(self._watch.step(self.state))
             self._exchange_tick = 0
-        if tick % _LINK_PERIOD == 0 and (
-            tick >= self._exchange_tick or tick % _HEALTH_EVERY == 0
-        ):
+        if tick >= self._exchange_tick and tick % _LINK_PERIOD == 0:
             self._exchange(now_ns)
+        if tick % _HEALTH_EVERY == 0:
+            self._fill(now_ns)
         if now_ns >= self.channel.next_ns:
             self._carry(now_ns)
         if tick >= self._robot_tick:
@@ -407,12 +407,13 @@ class Trial:
             self._submit(now_ns, Direction.DOWN, packet)
         if packets and self._recorder is not None:
             self._recorder.write_setpoint(now_ns, self.state, packets)
-        if self.ticks % _HEALTH_EVERY == 0:
-            self.exchange.fill(now_ns, self.health)
-            self._blocks.health.publish()
-            self._tell(self.exchange.events())
         tick = _tick_at(self.exchange.idle_until_ns)
         self._exchange_tick = tick + tick % _LINK_PERIOD
+
+    def _fill(self, now_ns: int) -> None:
+        self.exchange.fill(now_ns, self.health)
+        self._blocks.health.publish()
+        self._tell(self.exchange.events())
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
         self._emulator.submit(now_ns, direction, packet)

@@ -7,6 +7,7 @@ from app.config.robot import build_robot_model, load_robot
 from app.control.mailbox import Layout
 from app.control.wanted import WantedHistory
 from app.messages import StationMode, StationState, state_shapes
+from models.tip import limb_tip
 
 MS = 1_000_000
 
@@ -31,11 +32,14 @@ def states(model, count, *, idle=()):
     return layout, rows
 
 
-def found(history, time_ns):
-    wanted = history.at(time_ns)
-    if wanted is None:
-        return None
-    return wanted.limb, wanted.targets[2, 1], wanted.commands[3, 0]
+def found(model, history, time_ns, limb=-1):
+    return history.compare(limb, time_ns, time_ns, model.rest_coordinates)
+
+
+def apart(model, number):
+    """How far the tip is from what the state of that number wants."""
+    tip = limb_tip(model, number % 3, model.rest_coordinates)
+    return pytest.approx([np.linalg.norm(tip - number), np.linalg.norm(tip + number)])
 
 
 def test_one_by_one_and_many_at_once_are_the_same(model):
@@ -46,20 +50,34 @@ def test_one_by_one_and_many_at_once_are_the_same(model):
     for part in (rows[:1], rows[1:1], rows[1:31], rows[31:]):
         many.add_rows(part)
     for time_ns in range(0, 120 * MS, MS // 2):
-        assert found(many, time_ns) == found(single, time_ns)
+        assert found(model, many, time_ns) == found(model, single, time_ns)
     assert many.newest_ns == single.newest_ns == 100 * MS
 
 
 def test_the_newest_that_is_not_after_a_time_counts(model):
     history = WantedHistory(model)
-    assert history.at(10**12) is None
+    assert found(model, history, 10**12) == []
     _, rows = states(model, 50, idle={7})
     history.add_rows(rows)
-    assert found(history, 2 * MS - 1) is None
-    assert found(history, 2 * MS) == (0, 0.0, 0.0)
-    assert found(history, 12 * MS - 1) == (1, 4.0, -4.0)
-    assert found(history, 16 * MS) is None  # nobody drove
-    assert found(history, 10**12) == (1, 49.0, -49.0)
+    assert found(model, history, 2 * MS - 1) == []
+    assert found(model, history, 2 * MS) == apart(model, 0)
+    assert found(model, history, 12 * MS - 1) == apart(model, 4)
+    assert found(model, history, 12 * MS - 1, limb=1) == apart(model, 4)
+    assert found(model, history, 12 * MS - 1, limb=2) == []  # another was driven
+    assert found(model, history, 16 * MS) == []  # nobody drove
+    assert found(model, history, 10**12) == apart(model, 49)
+
+
+def test_a_command_that_is_not_remembered_is_not_compared(model):
+    history = WantedHistory(model)
+    _, rows = states(model, 50, idle={7})
+    history.add_rows(rows)
+    rest = model.rest_coordinates
+    for then_ns in (MS, 16 * MS):
+        assert len(history.compare(-1, 12 * MS, then_ns, rest)) == 1
+    both = history.compare(-1, 12 * MS, 20 * MS, rest)
+    tip = limb_tip(model, 2, rest)  # of the limb that was driven when it was so
+    assert both == pytest.approx([np.linalg.norm(tip - 5), np.linalg.norm(tip + 9)])
 
 
 def test_it_reaches_sixteen_seconds_back(model):
@@ -67,10 +85,10 @@ def test_it_reaches_sixteen_seconds_back(model):
     _, rows = states(model, 9000)
     for first in range(0, 9000, 700):
         history.add_rows(rows[first : first + 700])
-    assert found(history, 2 * MS * 9000) == (2, 8999.0, -8999.0)
+    assert found(model, history, 2 * MS * 9000) == apart(model, 8999)
     oldest = 9000 - 8192
-    assert found(history, 2 * MS * (oldest + 1)) == (oldest % 3, oldest, -oldest)
-    assert found(history, 2 * MS * oldest) is None
+    assert found(model, history, 2 * MS * (oldest + 1)) == apart(model, oldest)
+    assert found(model, history, 2 * MS * oldest) == []
 
 
 def test_states_too_close_together_are_left_out(model):
@@ -79,5 +97,5 @@ def test_states_too_close_together_are_left_out(model):
     history = WantedHistory(model)
     for row in rows:
         history.add(layout.view(row))
-    assert found(history, rows[1, 0]) == (0, 0.0, 0.0)
-    assert found(history, rows[2, 0]) == (2, 2.0, -2.0)
+    assert found(model, history, int(rows[1, 0])) == apart(model, 0)
+    assert found(model, history, int(rows[2, 0])) == apart(model, 2)
