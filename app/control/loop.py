@@ -128,29 +128,31 @@ class _LoopData(NamedTuple):
 
 
 @kernel
-def run_loop(loop: _LoopData, control_out: IntArray, periods: int) -> int:
+def run_loop(
+    loop: _LoopData, now_ns: int, periods: int, control_out: IntArray
+) -> tuple[int, bool]:
     """Run until control_out[0] is set; or some periods, at times that are given.
 
     Args:
         loop: bound; samples, wish and health view the memory that is read.
-        control_out: (4,) stop, newest grid point [ns] and, for `periods`, the time of
-            the first [ns]; the last is set to 1 where these end with news.
+        now_ns: time of the first of the periods [ns].
         periods: how many at most; fewer where there is news. 0: until told to stop.
+        control_out: (2,) stop, and newest grid point [ns].
 
     Returns:
-        How many were run.
+        How many of the periods were run; whether the last has news.
     """
     due = control_out[1]
     if due == 0:
         due = _now_ns(loop.timespec)
-    done = 0
+    done, news = 0, False
     while control_out[0] == 0:
         due += PERIOD_NS
         if periods == 0:
             _sleep_until(due, loop.timespec)
             start = _now_ns(loop.timespec)
         else:
-            start = control_out[2] + done * PERIOD_NS
+            start = now_ns + done * PERIOD_NS
         fence()  # others write control_out[0]: it must be read anew each time
         skipped = (start - due) // PERIOD_NS
         sources, scratch = len(loop.samples), loop.scratch
@@ -205,10 +207,10 @@ def run_loop(loop: _LoopData, control_out: IntArray, periods: int) -> int:
         control_out[1] = due
         done += 1
         if periods > 0:
-            control_out[3] = note_news(loop.state, loop.told)
-            if control_out[3] == 1 or done == periods:
+            news = note_news(loop.state, loop.told) == 1
+            if news or done == periods:
                 break
-    return done
+    return done, news
 
 
 def _has_nanosleep() -> bool:
@@ -241,7 +243,7 @@ class ControlLoop:
         """
         self._blocks = blocks
         self._thread: threading.Thread | None = None
-        self._control = np.zeros(4, dtype=np.int64)
+        self._control = np.zeros(2, dtype=np.int64)
         teleop = teleop or TeleopParameters()
         data, robot, inverse, work = allocate_tick_data(model)
         coupling = allocate_coupling_data(model.tip_speed_limit.size, teleop)
@@ -295,7 +297,7 @@ class ControlLoop:
                 told=np.full(told_words(model), -1, dtype=np.int64),
             )
         )
-        self._run = bind(run_loop, self._bound, self._control, 1)
+        self._run = bind(run_loop, self._bound, 0, 1, self._control)
 
     def warm_up(self) -> None:
         """Compile (or load) the kernel by running one period."""
@@ -342,9 +344,8 @@ class ControlLoop:
             due_ns: its grid point [ns].
             now_ns: the present time [ns].
         """
-        control = self._control
-        control[1], control[2] = due_ns - PERIOD_NS, now_ns
-        self._run(self._bound, control, 1)
+        self._control[1] = due_ns - PERIOD_NS
+        self._run(self._bound, now_ns, 1, self._control)
 
     def run_on(self, now_ns: int, periods: int) -> tuple[int, bool]:
         """Run some periods in virtual time, up to the first with news.
@@ -356,9 +357,8 @@ class ControlLoop:
         Returns:
             How many were run; whether the last has news (`app.control.news`).
         """
-        control = self._control
-        control[1], control[2] = now_ns - PERIOD_NS, now_ns
-        return self._run(self._bound, control, periods), bool(control.item(3))
+        self._control[1] = now_ns - PERIOD_NS
+        return self._run(self._bound, now_ns, periods, self._control)
 
     def _kernel_thread(self) -> None:
         scheduler = _NORMAL
@@ -369,7 +369,7 @@ class ControlLoop:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: 1 ns
         self.statistics.scheduler[0] = scheduler
-        self._run(self._bound, self._control, 0)
+        self._run(self._bound, 0, 0, self._control)
 
     def _python_thread(self) -> None:
         self.statistics.scheduler[0] = _FALLBACK

@@ -69,7 +69,6 @@ _OPERATOR_PERIOD = 4  # ticks, as live
 _LINK_PERIOD = 2
 _HEALTH_EVERY = 10
 _HEALTH_PERIOD = 100
-_ROBOT_PERIOD = 10
 _STATUS_PERIOD = 100
 _FLUSH_PERIOD = 1000
 
@@ -224,6 +223,7 @@ class Trial:
         self._robot_ticks = 0  # that it has done
         # the first ticks at which they have something to do, by what is known now
         self._robot_tick = self._exchange_tick = 0
+        self._busy_tick = 0  # the first of all
         self.ticks = 0
 
     @property
@@ -284,6 +284,7 @@ class Trial:
 
     def want(self, wish: TeleopWish | LinkWish | GoalWish) -> None:
         """Take up what a console's block says, with a revision of its own."""
+        self._busy_tick = 0
         if self._recorder is not None:
             self._recorder.write_wish(self.now_ns, wish)
         if isinstance(wish, LinkWish):
@@ -318,54 +319,51 @@ class Trial:
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""
-        self._advance(self.ticks)
-        self._catch_up(self.ticks)
+        self.run(1)
 
     def run(self, ticks: int) -> None:
         """Advance by so many ticks of 1 ms."""
-        end = self.ticks + ticks
-        one_by_one = self._hands is not None
-        while self.ticks < end:
-            tick = self.ticks
-            busy = min(
-                tick + _UNTIL_BUSY[tick % _ROUND],
-                _tick_at(self.channel.next_ns),
-                self._exchange_tick,
-                self._robot_tick,
-                end - 1,
-            )
-            self._advance(tick if one_by_one or busy < tick else busy)
+        tick, loop, one_by_one = self.ticks, self.loop, self._hands is not None
+        end = tick + ticks
+        while tick < end:
+            now_ns = START_NS + (tick + 1) * PERIOD_NS
+            if tick % _OPERATOR_PERIOD == 0 or one_by_one:
+                self._operate(now_ns)
+            many = 1
+            if not one_by_one and tick < self._busy_tick:
+                until_busy = _UNTIL_BUSY[tick % _ROUND]
+                many += min(until_busy, self._busy_tick - tick, end - tick - 1)
+            done, news = loop.run_on(now_ns, many)
+            self.ticks = tick = tick + done - 1
+            self._act(tick, now_ns + (done - 1) * PERIOD_NS, news=news)
+            self.ticks = tick = tick + 1
         self._catch_up(end)
 
-    def _advance(self, last: int) -> None:
-        """Do the ticks up to one, or up to the first in which the station has news.
+    def _act(self, tick: int, now_ns: int, *, news: bool) -> None:
+        """Do all that is due at a tick beside the station's loop.
 
-        Before the last nothing but the loops may have work. The robot may be left
-        behind; what happens to it is known only once it has caught up.
+        The robot may be left behind; what happens to it is known only once it has
+        caught up.
         """
-        tick = self.ticks
-        now_ns = START_NS + (tick + 1) * PERIOD_NS
-        if tick % _OPERATOR_PERIOD == 0 or self._hands is not None:
-            self._operate(now_ns)
-        done, news = self.loop.run_on(now_ns, 1 + last - tick)
-        if done > 1:
-            tick += done - 1
-            now_ns += (done - 1) * PERIOD_NS
-            self.ticks = tick
         if news:
             self._tell(self._watch.step(self.state))
-            self._exchange_tick = 0
+            self._exchange_tick = self._busy_tick = 0
+        tenth = tick % _HEALTH_EVERY == 0
+        if not tenth and tick < self._busy_tick:
+            return
         if tick >= self._exchange_tick and tick % _LINK_PERIOD == 0:
             self._exchange(now_ns)
-        if tick % _HEALTH_EVERY == 0:
+        if tenth:
             self._fill(now_ns)
         if now_ns >= self.channel.next_ns:
             self._carry(now_ns)
         if tick >= self._robot_tick:
             self._catch_up(tick + 1)
-        if tick % _ROBOT_PERIOD == 0:
+        if tenth:
             self._keep(now_ns)
-        self.ticks = tick + 1
+        self._busy_tick = min(
+            _tick_at(self.channel.next_ns), self._exchange_tick, self._robot_tick
+        )
 
     def _catch_up(self, tick: int) -> None:
         """Do what the robot has not done yet of the ticks before one."""
