@@ -1,6 +1,7 @@
 """What is kept of a trial is what was so in each of its milliseconds."""
 
 import numpy as np
+import pytest
 
 from app.messages import StationMode
 from app.study.factorial.trace import TraceLog
@@ -51,6 +52,51 @@ def test_every_column_is_of_its_own_millisecond() -> None:
     for name in rows[0]:
         wanted = np.array([row[name] for row in rows])
         np.testing.assert_array_equal(getattr(trace, name), wanted, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        TrialSetup(link="optical-lab", operator="presser", task="press"),
+        TrialSetup(
+            robot="rov-arm", link="wifi-buoy", operator="submover", task="reach"
+        ),
+    ],
+    ids=["press", "reach"],
+)
+def test_ticks_together_are_the_same_trace(setup: TrialSetup) -> None:
+    traces = []
+    for together in (1, 4, 50):
+        trial = Trial(setup)
+        assert trial.task is not None
+        watch, log = TaskWatch(trial, 0.0), TraceLog(trial, trial.task.limb)
+        for _ in range(3000 // together):
+            trial.run(together)
+            truths = watch.take()
+            assert len(truths) == together
+            log.take(truths)
+        traces.append(log.close())
+        trial.finish()
+    single, four, fifty = traces
+    assert len(single.applied) > 20
+    assert np.abs(np.diff(single.tip[-500:], axis=0)).max() > 0.0
+    assert single.fingerprint() == four.fingerprint() == fifty.fingerprint()
+
+
+def test_a_trace_ends_where_no_more_is_kept() -> None:
+    trial = Trial(TrialSetup(link="optical-lab", operator="presser", task="press"))
+    assert trial.task is not None
+    watch, log = TaskWatch(trial, 0.0), TraceLog(trial, trial.task.limb)
+    for _ in range(300):
+        trial.run(4)
+        log.take(watch.take())
+    whole = len(log.close())
+    trial.run(4)
+    log.take(watch.take()[:1])
+    trace = log.close()
+    trial.finish()
+    assert len(trace) == whole + 1 == 1201
+    assert trace.applied[-1, 0] <= trace.clock_zero_ns + 1201 * 1_000_000
 
 
 def test_nothing_taken_is_an_empty_trace() -> None:
