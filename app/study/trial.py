@@ -72,7 +72,6 @@ _HEALTH_PERIOD = 100
 _STATUS_PERIOD = 100
 _FLUSH_PERIOD = 1000
 
-
 _ROUND = 20
 _UNTIL_BUSY = [
     min(_OPERATOR_PERIOD - 1 - tick % _OPERATOR_PERIOD, -tick % _HEALTH_EVERY)
@@ -374,6 +373,7 @@ class Trial:
                 self._submit(sent_ns, Direction.UP, packet)
             self._robot_ticks = tick
             self._robot_tick = _tick_at(self.core.quiet_until_ns)
+            self._busy_tick = min(self._busy_tick, self._robot_tick)
 
     def _operate(self, now_ns: int) -> None:
         if self._hands is not None:
@@ -415,6 +415,7 @@ class Trial:
 
     def _submit(self, now_ns: int, direction: Direction, packet: bytes) -> None:
         self._emulator.submit(now_ns, direction, packet)
+        self._busy_tick = 0
 
     def _carry(self, now_ns: int) -> None:
         for delivery in self.channel.advance(now_ns):
