@@ -68,6 +68,7 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
     from app.control.blocks import SessionBlocks
     from app.control.loop import ControlLoop
     from app.control.tick_data import allocate_tick_data
+    from app.control.wanted import WantedHistory
     from models.inverse import inverse_step
     from models.limb import limb_tip_jacobian
     from models.rod import robot_step
@@ -109,6 +110,7 @@ def warm_up_steps() -> list[tuple[str, Callable[[], None]]]:
             ControlLoop(model, blocks).warm_up()
             blocks.wish.publish()
             blocks.wish.refresh()
+            WantedHistory(model).compare(0, 0, 0, model.rest_coordinates)
 
     return [
         ("kinematics", kinematics),
@@ -130,15 +132,14 @@ def warm_up_robot_side() -> None:
 
 def warm_up_contact() -> None:
     """Compile what a robot among obstacles needs more (in a process of its own)."""
-    from app.config.robot import build_robot_model, load_robot, robot_names
+    from app.config.link import link_names, load_link
+    from app.config.robot import load_robot, robot_names
     from app.config.scene import load_scene
-    from app.robot.plant import Plant, PlantMismatch
-    from app.robot.surroundings import Surroundings
+    from app.robot.core import RobotCore
+    from app.robot.plant import PlantMismatch
 
-    robot = load_robot(robot_names()[0])
-    model = build_robot_model(robot)
-    around = Surroundings(load_scene(_TOUCHED), robot, model)
-    Plant(model, PlantMismatch(), 0, surroundings=around)
+    robot, link = load_robot(robot_names()[0]), load_link(link_names()[0])
+    RobotCore(robot, link, PlantMismatch(), 0, scene=load_scene(_TOUCHED))
 
 
 def warm_up(console: Console, *, contact: bool) -> None:
