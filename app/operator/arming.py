@@ -59,13 +59,9 @@ class ScriptedArming:
         self._pressed_ns = 0
         self._was_armed = False
         self._own_disarm = False
-        self._ended = False
+        self.ended = False
+        """Somebody has taken the robot out of this program's hands."""
         self._events: list[Event] = []
-
-    @property
-    def ended(self) -> bool:
-        """Whether somebody has taken the robot out of this program's hands."""
-        return self._ended
 
     def step(self, now_ns: int, state: StationState, health: LinkHealth) -> ArmingWish:
         """Decide.
@@ -103,7 +99,7 @@ class ScriptedArming:
         limit_ns = health.telemetry_limit_ns.item()
         drive = False
         fresh = heard_ns > 0 and now_ns - heard_ns <= limit_ns
-        if fresh and now_ns >= self._settled_ns and not self._ended:
+        if fresh and now_ns >= self._settled_ns and not self.ended:
             if mode == _ARMED:
                 # a person who holds a deadman has the limb; this one waits
                 drive = state.active_source.item() in self._may_drive_beside
@@ -116,12 +112,12 @@ class ScriptedArming:
         self._wish = self._wishes[drive]
 
     def events(self) -> list[Event]:
-        """Return what happened since the last call."""
+        """Return what happened since the last call: nothing before it has `ended`."""
         events, self._events = self._events, []
         return events
 
     def _watch_people(self, now_ns: int, mode: int, refusal: int) -> None:
-        if self._ended:
+        if self.ended:
             return
         stopped = mode == _STOPPED
         # the tick gives a reason, other than 0, when it or the robot disarmed
@@ -134,7 +130,7 @@ class ScriptedArming:
         if mode == _DISARMED:
             self._own_disarm = False
         if stopped or disarmed:
-            self._ended = True
+            self.ended = True
             cause = "Emergency stop" if stopped else "Disarmed by a person"
             self._events.append(
                 Event(

@@ -31,6 +31,7 @@ FRAME_HZ = 60
 _SPAN_NS = NS_PER_S // 10  # over which a speed is seen
 _NOISY_SPAN_NS = NS_PER_S // 4
 _FEWEST = 4
+_KEPT = 64  # places, while nobody asks for the speed
 _PATIENCE_S = 1.0  # beyond the round trip, until a picture is held to be old
 _JITTER = 0.5e-3  # [m] of a measured tip, as of 1 mrad in each bend of a 300 mm limb
 _SIGMAS = 3.3
@@ -62,10 +63,16 @@ class Trail:
         if shown and stamp_ns <= shown[-1][0]:
             return
         shown.append((stamp_ns, place.copy()))
-        oldest_ns = stamp_ns - self._span_ns
+        self._speed = None
+        if len(shown) > _KEPT:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Forget places that no speed is seen from any more."""
+        shown = self._shown
+        oldest_ns = shown[-1][0] - self._span_ns
         while len(shown) > self._least and shown[1][0] <= oldest_ns:
             shown.popleft()
-        self._speed = None if len(shown) > 1 else 0.0
 
     @property
     def place(self) -> FloatArray | None:
@@ -80,6 +87,9 @@ class Trail:
         return self._speed
 
     def _mean_speed(self) -> float:
+        self._forget()
+        if len(self._shown) < 2:
+            return 0.0
         stamps = [stamp_ns for stamp_ns, _ in self._shown]
         places = [place for _, place in self._shown]
         if self._jitter == 0.0:
@@ -164,7 +174,8 @@ class Eye:
         self._limb = limb
         self._display = display
         self._ahead = ahead
-        self._next_ns = 0  # of the next frame
+        self.next_ns = 0
+        """When there is another frame to be seen [ns]."""
         self._stamp_ns = 0
         self._foretold = Trail()
         self._confirmed = Trail(_JITTER)
@@ -176,12 +187,13 @@ class Eye:
         self._turn, self._origin = base[:3, :3].copy(), base[:3, 3].copy()
         self._model, coordinates = bound(model), np.zeros((int(stop - start), 3))
         self._lay = bind(limb_poses, self._model, limb, coordinates, self._poses)
-        self._seen: Seen | None = None
+        self.seen: Seen | None = None
+        """The newest frame; None before there is anything to see."""
 
     def look(self, now_ns: int, state: StationState, health: LinkHealth) -> Seen | None:
         """Return the newest frame; None before there is anything to see."""
-        if now_ns < self._next_ns:
-            return self._seen
+        if now_ns < self.next_ns:
+            return self.seen
         limb = self._limb
         stamp_ns = health.confirmed_generated_ns.item(limb)
         if stamp_ns > self._stamp_ns:
@@ -196,9 +208,9 @@ class Eye:
         tip, confirmed = followed.place, self._confirmed.place
         if tip is None or confirmed is None:
             return None
-        self._next_ns = -(-(now_ns * FRAME_HZ // NS_PER_S + 1) * NS_PER_S // FRAME_HZ)
+        self.next_ns = -(-(now_ns * FRAME_HZ // NS_PER_S + 1) * NS_PER_S // FRAME_HZ)
         round_trip_s = 1e-3 * health.rtt_ms.item()
-        self._seen = Seen(
+        self.seen = Seen(
             now_ns,
             tip,
             followed,
@@ -212,7 +224,7 @@ class Eye:
             health.contact_force[limb].copy(),
             state.target_position[limb].copy(),
         )
-        return self._seen
+        return self.seen
 
     def _predicted(self, state: StationState) -> bool:
         if self._display != "strategy":

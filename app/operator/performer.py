@@ -92,7 +92,10 @@ class Performer:
     ) -> OperatorInput:
         """Return the sample at `now_ns` [ns]."""
         wish = self._arming.step(now_ns, state, health)
-        seen = self._eye.look(now_ns, state, health)
+        eye = self._eye
+        seen = eye.seen
+        if now_ns >= eye.next_ns:
+            seen = eye.look(now_ns, state, health)
         if seen is None or not wish.drive:
             self._driving = False
             return self._sample(now_ns, self._act, wish, drive=False)
@@ -124,4 +127,5 @@ class Performer:
 
     def events(self) -> list[Event]:
         """Return what happened since the last call."""
-        return self._arming.events() + self.hand.events()
+        events = self.hand.events()
+        return self._arming.events() + events if self._arming.ended else events

@@ -188,6 +188,8 @@ class PressingHand:
 
     def events(self) -> list[Event]:
         """Return what happened since the last call."""
+        if not self._events:
+            return []
         events, self._events = self._events, []
         return events
 

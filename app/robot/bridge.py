@@ -42,6 +42,8 @@ __all__ = ["Bridge"]
 _LONGEST_STEP_NS = 5 * NS_PER_MS
 """A process that was stalled moves on as if only this had passed: no jump."""
 
+_NEVER_NS = 1 << 62  # in the place of the last step: no time counts since
+
 
 class Bridge:
     """Setpoints in, applied pose and telemetry out."""
@@ -86,14 +88,18 @@ class Bridge:
             self._reporter,
             custody,
         )
-        self._last_step_ns: int | None = None
+        self.stepped_ns = _NEVER_NS
+        """Robot time of the last step [ns]; settable by who steps in its place."""
         self.onward = Onward(self._approach, self.followed.pressing)
         """Goes on with what is under way where there is nothing to decide."""
         self._onward_until_ns = 0
         self._silent_until_ns = 0
+        self.quiet_until_ns = 0
+        """Until when there is nothing to decide or tell [ns], unless a frame comes or a
+        measurement fails; 0 = unknown. The lesser of the two above."""
         self._events: list[Event] = []
         self.decided = True
-        """In the last step there was something to decide; else all went on."""
+        """In the last `step` there was something to decide; else all went on."""
 
     @property
     def rejected(self) -> Counter[Rejection]:
@@ -133,6 +139,7 @@ class Bridge:
         """
         onward_until_ns, self._onward_until_ns = self._onward_until_ns, 0
         silent_until_ns, self._silent_until_ns = self._silent_until_ns, 0
+        self.quiet_until_ns = 0
         grips = self.followed.grips
         moves = self._hearing.receive(now_ns, buffer, peer)
         if moves and now_ns < onward_until_ns and grips == self.followed.grips:
@@ -140,6 +147,7 @@ class Bridge:
             self._onward_until_ns = self._decided_until_ns()
             if self._onward_until_ns and self._reporter.unchanged:
                 self._silent_until_ns = silent_until_ns
+                self.quiet_until_ns = min(self._onward_until_ns, silent_until_ns)
         return moves
 
     def step(
@@ -163,7 +171,8 @@ class Bridge:
         Returns:
             The pose really applied, after all limits.
         """
-        elapsed_ns = self._elapse(now_ns)
+        elapsed_ns = self.elapsed_ns(now_ns)
+        self.stepped_ns = now_ns
         if now_ns < self._onward_until_ns and not unsafe:
             period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
             moved = self.onward.step(now_ns, period, patience_ns, measured, contact)
@@ -173,31 +182,12 @@ class Bridge:
         self.decided = True
         applied = self._decide(now_ns, elapsed_ns, measured, unsafe, contact)
         self._onward_until_ns = self._decided_until_ns()
-        self._silent_until_ns = 0
+        self._silent_until_ns = self.quiet_until_ns = 0
         return applied
 
-    def _elapse(self, now_ns: int) -> int:
-        """Take note of a step; return the time since the last [ns], as it counts."""
-        elapsed_ns = 0 if self._last_step_ns is None else now_ns - self._last_step_ns
-        self._last_step_ns = now_ns
-        return min(max(elapsed_ns, 0), _LONGEST_STEP_NS)
-
-    @property
-    def quiet_until_ns(self) -> int:
-        """Until when there is nothing to decide or tell [ns]; 0 = unknown.
-
-        Unless a frame comes or a measurement fails.
-        """
-        return min(self._onward_until_ns, self._silent_until_ns)
-
-    def go_on(self, now_ns: int) -> int:
-        """Let time pass in the place of `step`, before `quiet_until_ns`.
-
-        Returns:
-            The time since the last step [ns].
-        """
-        self.decided = False
-        return self._elapse(now_ns)
+    def elapsed_ns(self, now_ns: int) -> int:
+        """Return the time since the last step [ns], as it counts."""
+        return min(max(now_ns - self.stepped_ns, 0), _LONGEST_STEP_NS)
 
     def _decided_until_ns(self) -> int:
         """Until when only a frame or a fault changes what is done [ns]; 0 = unknown."""
@@ -280,6 +270,7 @@ class Bridge:
         waits = self._reporter.waits(now_ns, self.safety.state, signal=tells)
         if waits:
             self._silent_until_ns = self._reporter.waits_until_ns
+            self.quiet_until_ns = min(self._onward_until_ns, self._silent_until_ns)
         return waits
 
     def telemetry(

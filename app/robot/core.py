@@ -21,7 +21,7 @@ from app.robot.bridge import Bridge
 from app.robot.custody import Custody
 from app.robot.feeling import Feeling
 from app.robot.object_sight import ObjectSight
-from app.robot.plant import Plant, PlantMismatch
+from app.robot.plant import PLANT_PERIOD, Plant, PlantMismatch
 from app.robot.quiet import Quiet
 from app.robot.safety import Actuation
 from app.robot.surroundings import Surroundings
@@ -103,6 +103,7 @@ class RobotCore:
             self._quiet = Quiet(self.bridge.onward, self._plant, self._feeling)
         self.bridge.followed.goals.senses = self._plant is not None
         self.applied = Applied(self.model.rest_coordinates.copy(), Actuation.COMPLIANT)
+        self._feels = False  # what it touches
         self._frozen = 0
         self._stopped = False
         self._events: list[Event] = []
@@ -147,20 +148,19 @@ class RobotCore:
             Telemetry packets, and when each is to be sent [ns].
         """
         sent: list[tuple[int, bytes]] = []
-        end_ns = now_ns + steps * STEP_NS
-        while now_ns < end_ns:
-            done = self._go_on(now_ns, (end_ns - now_ns) // STEP_NS)
+        while steps > 0:
+            done = self._go_on(now_ns, steps)
             if not done:
                 sent += [(now_ns, packet) for packet in self._decide(now_ns)]
                 done = 1
+            steps -= done
             now_ns += done * STEP_NS
         return sent
 
     @property
     def quiet_until_ns(self) -> int:
         """Until when a step sends nothing, unless a packet comes [ns]; 0 = unknown."""
-        feels = self._feeling is not None and self._feeling.contact is not None
-        return self.bridge.quiet_until_ns if feels else 0
+        return self.bridge.quiet_until_ns if self._feels else 0
 
     def _decide(self, now_ns: int) -> list[bytes]:
         """Do a whole millisecond; as `step`."""
@@ -202,21 +202,19 @@ class RobotCore:
             where a measurement is not finite.
         """
         quiet, bridge = self._quiet, self.bridge
-        quiet_ns = self.quiet_until_ns - now_ns
-        if quiet is None or quiet_ns <= 0 or self._frozen:
+        past_ns = now_ns - bridge.quiet_until_ns
+        if past_ns >= 0 or quiet is None or not self._feels or self._frozen:
             return 0
-        elapsed_ns = bridge.go_on(now_ns)
-        steps = 1 if elapsed_ns != STEP_NS else min(steps, -(-quiet_ns // STEP_NS))
-        period, patience_ns = elapsed_ns / NS_PER_S, bridge.safety.hold_after_ns
-        done = quiet.run(now_ns, steps, period, patience_ns)
-        if not done:
-            return 0
-        if done > 1:
-            now_ns += (done - 1) * STEP_NS
-            bridge.go_on(now_ns)
-        self.applied = quiet.applied
-        if self._plant is not None and self._plant.frozen:
-            self._note_frozen(now_ns, self._plant.frozen)
+        if now_ns - bridge.stepped_ns == STEP_NS:
+            period, steps = PLANT_PERIOD, min(steps, -(past_ns // STEP_NS))
+        else:
+            period, steps = bridge.elapsed_ns(now_ns) / NS_PER_S, 1
+        done = quiet.run(now_ns, steps, period, bridge.safety.hold_after_ns)
+        if done:
+            bridge.stepped_ns = now_ns + (done - 1) * STEP_NS
+            self.applied = quiet.applied
+            if self._plant is not None and self._plant.frozen:
+                self._note_frozen(bridge.stepped_ns, self._plant.frozen)
         return done
 
     def _tell_grippers(self) -> None:
@@ -254,13 +252,15 @@ class RobotCore:
         The pose of a rig is that of a model that follows its actuators
         (`app.robot.estimator`): contact is not in it.
         """
-        if self._feeling is None:
+        feeling = self._feeling
+        if feeling is None:
             return None
-        if self.applied.actuation is Actuation.STIFF:
-            self._feeling.step(now_ns, measured, tension)
+        self._feels = self.applied.actuation is Actuation.STIFF
+        if self._feels:
+            feeling.step(now_ns, measured, tension)
         else:
-            self._feeling.rest()
-        return self._feeling.contact
+            feeling.rest()
+        return feeling.contact
 
     def warm_up(self, coordinates: FloatArray) -> None:
         """Compile or load what an idle robot never calls; this core is thrown away.

@@ -141,7 +141,7 @@ class Feeling:
     def ready(self, steps: int) -> int:
         """Draw noise for some milliseconds; return of how many it is there."""
         counts = self.data.counts
-        left = self._rows - counts.item(_NOISE_ROW)
+        left = self.rows_left
         if steps < left:  # a measurement a step at most
             return steps
         if left == 0:
@@ -149,6 +149,11 @@ class Feeling:
             counts[_NOISE_ROW] = 0
             left = self._rows
         return min(steps, 1 + _STEPS * (left - 1))
+
+    @property
+    def rows_left(self) -> int:
+        """For how many measurements the noise is drawn."""
+        return self._rows - self.data.counts.item(_NOISE_ROW)
 
     def note(self, news: int) -> None:
         """Take up what `feel` returned."""

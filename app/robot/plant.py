@@ -35,14 +35,15 @@ from models.robot_tree import changed_robot
 from models.rod import RodWork, allocate_rod_work, reset_robot_data
 from models.tendon import tendon_lengths
 
-__all__ = ["PLANT_PERIOD", "Plant", "PlantMismatch"]
+__all__ = ["NOISE_ROWS", "PLANT_PERIOD", "Plant", "PlantMismatch"]
 
 _BEND_NOISE = 2e-3  # rad, of a shape sensor; ASSUMED
 _EXTENSION_NOISE = 1e-4  # m; ASSUMED
 _TENSION_NOISE = 0.02  # N, of a load cell; ASSUMED
 _SLACK_MARGIN = 5e-3  # m paid out beyond what any pose inside the envelope needs
 
-_NOISE_ROWS = 256  # measurements whose noise is drawn at once
+NOISE_ROWS = 256
+"""Measurements whose noise is drawn at once."""
 
 _NO_FAULT = RobotFault(0)
 
@@ -176,7 +177,7 @@ class Plant:
             self._work = allocate_surroundings_work(model, rests=True)
             self._real.tree.current[:] = surroundings.current_m_s
         self.time_ns = 0
-        """Robot time of the last step [ns]; for events, set by who knows it."""
+        """Robot time before a `step` [ns]; for events, set by who knows it."""
         self._data = allocate_robot_data(model)
         self._winch = np.zeros(model.tendon_angle.size)
         self._slack = _slack_lengths(self._real, self._work)
@@ -188,9 +189,10 @@ class Plant:
         self.measured = 0
         """How many measurements were taken."""
         self._drawn = 0  # of how many the noise was drawn
-        self._pose_noise = np.zeros((_NOISE_ROWS, *model.rest_coordinates.shape))
-        self._tension_noise = np.zeros((_NOISE_ROWS, model.tendon_angle.size))
-        self._frozen = 0
+        self._pose_noise = np.zeros((NOISE_ROWS, *model.rest_coordinates.shape))
+        self._tension_noise = np.zeros((NOISE_ROWS, model.tendon_angle.size))
+        self.frozen = 0
+        """Number of limbs whose simulation left its range and stands still."""
         start = model.rest_coordinates if coordinates is None else coordinates
         reset_robot_data(self._real, start, self._work, self._data)
         self._winch[:] = self._data.servo_length
@@ -263,11 +265,6 @@ class Plant:
         """What happened to things around; of the rest the core says what there is."""
         return [] if self.surroundings is None else self.surroundings.events()
 
-    @property
-    def frozen(self) -> int:
-        """Number of limbs whose simulation left its range and stands still."""
-        return self._frozen
-
     def push(self, limb: int, moment: FloatArray, force: FloatArray) -> None:
         """Load a limb's tip from now on, as a current or a hand would.
 
@@ -307,8 +304,9 @@ class Plant:
 
     def _advance(self, actuation: int, target: FloatArray) -> int:
         self.target[:] = target
-        self.moved(self.time_ns + _STEP_NS, self._step(*self.parts, actuation))
-        return self._frozen
+        self.time_ns += _STEP_NS
+        self.moved(self.time_ns, self._step(*self.parts, actuation))
+        return self.frozen
 
     def moved(self, time_ns: int, told: int) -> None:
         """Note what happened in a step.
@@ -317,11 +315,10 @@ class Plant:
             time_ns: robot time at its end [ns].
             told: what `plant_step` returned, or `plant_contact_step`.
         """
-        self.time_ns = time_ns
         if told >= HAPPENED and self.surroundings is not None:
             told -= HAPPENED
             self.surroundings.note(time_ns)
-        self._frozen = told
+        self.frozen = told
 
     @property
     def servo_length(self) -> FloatArray:
@@ -353,15 +350,15 @@ class Plant:
         Returns:
             The row of the first, and of how many the noise is there.
         """
-        row = self.measured % _NOISE_ROWS
+        row = self.measured % NOISE_ROWS
         if row == 0 and self._noise > 0.0 and self._drawn <= self.measured:
             self._draw_noise()
-            self._drawn = self.measured + _NOISE_ROWS
-        return row, min(most, _NOISE_ROWS - row)
+            self._drawn = self.measured + NOISE_ROWS
+        return row, min(most, NOISE_ROWS - row)
 
     def _draw_noise(self) -> None:
         poses, tensions = self._pose_noise, self._tension_noise
-        many = (_NOISE_ROWS, poses[0].size + tensions[0].size)
+        many = (NOISE_ROWS, poses[0].size + tensions[0].size)
         draw = self._noise * self._generator.standard_normal(many)
         poses[...] = draw[:, : poses[0].size].reshape(poses.shape)
         poses *= (_BEND_NOISE, _BEND_NOISE, _EXTENSION_NOISE)
@@ -374,4 +371,4 @@ class Plant:
         )
         self._winch[:] = self._data.servo_length
         self._wound[:] = np.nan
-        self._frozen = 0
+        self.frozen = 0

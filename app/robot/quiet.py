@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from app.clock import NS_PER_S
-from app.robot.body import Applied
 from app.robot.feeling import Feeling, FeelingData, feel
 from app.robot.onward import Onward, OnwardData, move_on
-from app.robot.plant import Plant
+from app.robot.plant import NOISE_ROWS, Plant
 from app.robot.plant_step import (
     PLANT_PERIOD,
     AroundParts,
@@ -144,6 +143,9 @@ class Quiet:
         """
         self._plant, self._feeling = plant, feeling
         self._applied = onward.applied
+        self.applied = onward.applied[0]
+        """What is applied since the last step."""
+        self._drawn = 0  # of how many measurements the noise is surely there
         self._ended = np.zeros(3, dtype=np.int64)
         data = Bound(
             _QuietData(
@@ -160,11 +162,6 @@ class Quiet:
         kernel = quiet_run if plant.surroundings is None else quiet_contact_run
         self._run = bind(kernel, *self._data, 0, 0, 0, 0.0, 0)
 
-    @property
-    def applied(self) -> Applied:
-        """What is applied since the last step."""
-        return self._applied[self._ended.item(0)]
-
     def run(self, now_ns: int, steps: int, period: float, patience_ns: int) -> int:
         """Go on for some milliseconds; arguments as of `quiet_run`.
 
@@ -172,13 +169,26 @@ class Quiet:
             How many were done: fewer than asked for where something happened, none
             where the measurement is not finite.
         """
+        plant = self._plant
+        first = plant.measured
+        if first + steps > self._drawn:
+            steps = self._draw(steps)
+        row = first % NOISE_ROWS
+        done = self._run(*self._data, row, steps, now_ns, period, patience_ns)
+        pushes, told, news = self._ended.tolist()
+        if news:
+            self._feeling.note(news)
+        if done:
+            plant.measured = first + done
+            self.applied = self._applied[pushes]
+            if told:
+                plant.moved(now_ns + (done - 1) * _STEP_NS, told)
+        return done
+
+    def _draw(self, steps: int) -> int:
+        """Draw noise for some milliseconds; return of how many it is there."""
         plant, feeling = self._plant, self._feeling
         row, steps = plant.noise_rows(feeling.ready(steps))
-        done = self._run(*self._data, row, steps, now_ns, period, patience_ns)
-        plant.measured += done
-        _, told, news = self._ended.tolist()
-        if news:
-            feeling.note(news)
-        if done:
-            plant.moved(now_ns + (done - 1) * _STEP_NS, told)
-        return done
+        # a step takes one row of each at most
+        self._drawn = plant.measured + min(NOISE_ROWS - row, feeling.rows_left)
+        return steps

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.robot.bridge import Bridge
+from app.robot.core import RobotCore
 from app.robot.quiet import Quiet
 from app.study.trial import Trial, TrialSetup
 from models.numerics import FloatArray
@@ -42,7 +42,7 @@ def test_quiet_milliseconds_change_nothing(
     poses, packets = drive(SETUPS[name], 50)
     assert sum(made) > TICKS // 2  # most are quiet, once the robot follows
     assert sum(made) > 2 * len(made)  # and several go at a time
-    monkeypatch.setattr(Bridge, "quiet_until_ns", 0)
+    monkeypatch.setattr(RobotCore, "_go_on", lambda *_: 0)
     every_pose, every_packet = drive(SETUPS[name], 1)
     np.testing.assert_array_equal(poses, every_pose[49::50])
     assert packets == every_packet
