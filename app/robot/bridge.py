@@ -267,11 +267,16 @@ class Bridge:
         if now_ns < self._silent_until_ns:
             return True
         tells = self.followed.half.tells
-        waits = self._reporter.waits(now_ns, self.safety.state, signal=tells)
+        state = self.safety.state
+        waits = self._reporter.waits(now_ns, state, signal=tells)
         if waits:
-            self._silent_until_ns = self._reporter.waits_until_ns
-            self.quiet_until_ns = min(self._onward_until_ns, self._silent_until_ns)
+            self._be_silent(state)
         return waits
+
+    def _be_silent(self, state: RobotState) -> None:
+        """Nothing is told now: know how long."""
+        self._silent_until_ns = self._reporter.waits_until_ns(state)
+        self.quiet_until_ns = min(self._onward_until_ns, self._silent_until_ns)
 
     def telemetry(
         self,
@@ -299,9 +304,10 @@ class Bridge:
             held: bit k is set while the gripper of limb k holds something; -1 where
                 the robot cannot tell.
         """
+        state = self.safety.state
         packets = self._reporter.report(
             now_ns,
-            self.safety.state,
+            state,
             self.safety.last_epoch,
             self._hearing.newest,
             self._hearing.received,
@@ -316,7 +322,7 @@ class Bridge:
             held=held,
         )
         if packets:
-            self.is_silent(now_ns)  # how long: the steps from here on may be quiet
+            self._be_silent(state)  # the steps from here on may be quiet
         return packets
 
     def _say(self, now_ns: int, severity: Severity, text: str) -> None:

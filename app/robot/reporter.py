@@ -87,6 +87,7 @@ class Reporter:
         self._last_finite, self._told = telling.finite, telling.told
         self._change = telling.change
         self._told_state: RobotState | None = None
+        self._free_at_ns = -1  # when `waits` last found that a frame may go
         self._next_limb = 0
         self._sequence = 0
         self._greeting = codec.session != 0
@@ -140,16 +141,23 @@ class Reporter:
             signal: a strategy's slave half tells something.
         """
         self.unchanged = True
-        self._pacer.wish(_SIGNAL_HZ if signal else 0.0)
-        if state != self._told_state:
-            return False
-        if not self._pacer.ready(now_ns):
+        pacer = self._pacer
+        pacer.wish(_SIGNAL_HZ if signal else 0.0)
+        if state == self._told_state and (
+            not pacer.ready(now_ns) or (not self._greeting and not pacer.due(now_ns))
+        ):
             return True
-        return not self._greeting and not self._pacer.due(now_ns)
+        self._free_at_ns = now_ns
+        return False
 
-    @property
-    def waits_until_ns(self) -> int:
-        """How long it waits at least, while it is told nothing new [ns]."""
+    def waits_until_ns(self, state: RobotState) -> int:
+        """How long it waits at least, while it is told nothing new [ns]; 0 = unknown.
+
+        Args:
+            state: what the robot does.
+        """
+        if state != self._told_state:
+            return 0
         return self._pacer.soonest_ns if not self._greeting else self._pacer.free_ns
 
     def report(
@@ -195,15 +203,18 @@ class Reporter:
         Returns:
             None or one frame of at most the link's MTU.
         """
-        self._pacer.wish(_SIGNAL_HZ if signal is not None else 0.0)
+        if now_ns != self._free_at_ns and self.waits(
+            now_ns, state, signal=signal is not None
+        ):
+            return []
+        self._free_at_ns = -1
         changed = state != self._told_state
-        if not changed and not self._pacer.ready(now_ns):
-            return []
-        urgent = changed and self._hellos > 0
-        if self._greeting and not urgent and self._hello_due(now_ns):
-            return [self._hello(now_ns)]
-        if not changed and not self._pacer.due(now_ns):
-            return []
+        if self._greeting:
+            urgent = changed and self._hellos > 0
+            if not urgent and self._hello_due(now_ns):
+                return [self._hello(now_ns)]
+            if not changed and not self._pacer.due(now_ns):
+                return []
         force = self._unfelt if felt is None else felt
         touching = self._look(self._telling, measured, force, _FELT_N)
         compact = self._codec.profile is Profile.COMPACT

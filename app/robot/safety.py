@@ -234,7 +234,7 @@ class SafetyMachine:
             self._epoch = epoch
             self._fence = stamp
             self._go(now_ns, SafetyEvent.ARM, str(epoch))
-        else:
+        elif self._state is not RobotState.ACTIVE:
             self._go(now_ns, SafetyEvent.GO_ON)
         self._heard_ns = now_ns
         self._newest = max(self._newest, stamp)
