@@ -97,8 +97,9 @@ class StationSide:
         self._last_mode: tuple[int, int] | None = None
         self._mode_sent_ns: int | None = None
         self.idle_until_ns = 0
-        """Until when `send` sends nothing, as far as `idle` knows [ns]; it must be
-        asked again where the state's mode or arming, or the wish, changes."""
+        """Until when `send` sends nothing but a goal [ns], as far as is known; it must
+        be asked again where the state's mode or arming, or the wish, changes."""
+        self._paced = False  # it waits for the pacer alone
         self._selected = 0
         self._configured: tuple[object, ...] | None = None  # as the emulator told
         self._configure(
@@ -148,7 +149,7 @@ class StationSide:
             The frame, or None where it is no telemetry of this robot. Its stamp is in
             the station's clock but for `clock.offset_ns`.
         """
-        self.idle_until_ns = 0
+        paced, self._paced, self.idle_until_ns = self._paced, False, 0
         self.knowledge.changed()
         self.knowledge.rate_up.note(now_ns, len(buffer))
         reference_ns = now_ns + self._origin_ns + self.clock.offset_ns
@@ -168,6 +169,8 @@ class StationSide:
             frame = frame._replace(generated_ns=frame.generated_ns - self._origin_ns)
         generated_ns, command_ns = self._exchange(now_ns, frame)
         self.knowledge.take(now_ns, frame, generated_ns, command_ns, self._selected)
+        if paced:  # as before, at the rate that the link has now
+            self._rest()
         return frame
 
     def _meet(self, now_ns: int, hello: HelloFrame) -> None:
@@ -190,7 +193,7 @@ class StationSide:
 
     def refuse(self, now_ns: int, reason: str) -> None:
         """Count a packet that cannot be read, and tell of it; after many begin anew."""
-        self.idle_until_ns = 0
+        self.wake()
         self.malformed += 1
         if self._first_refused_ns is None:
             self._first_refused_ns = now_ns
@@ -234,7 +237,7 @@ class StationSide:
 
     def status(self, now_ns: int, status: EmulatorStatus) -> None:
         """Take the emulator's word on the link's settings."""
-        self.idle_until_ns = 0
+        self.wake()
         self.knowledge.status(now_ns, status)
         medium = status.down_bps, status.up_bps, status.duplex, status.overhead_bytes
         configured = status.preset, status.delay_ms, status.mtu_bytes, medium
@@ -263,7 +266,7 @@ class StationSide:
             state: newest state of the control loop.
             beside: what a strategy sends beside the coordinates.
         """
-        self.idle_until_ns = 0
+        self.idle_until_ns, self._paced = 0, False
         if now_ns - state.time_ns.item() > _STATE_AGE_LIMIT_NS:
             return []
         self._selected = min(max(0, state.selected_limb.item()), self._limbs - 1)
@@ -298,7 +301,19 @@ class StationSide:
         banded = self.signal_deadband.share > 0.0
         if banded and signal is not None and signal.limb in limbs:
             self.signal_deadband.sent(signal, now_ns)
-        return [self._send_limbs(now_ns, state, limbs, epoch, beside)]
+        packets = [self._send_limbs(now_ns, state, limbs, epoch, beside)]
+        if not compact and not self._announcer.waiting:
+            self._rest()
+        return packets
+
+    def wake(self) -> None:
+        """There may be something to send: `send` must be asked."""
+        self.idle_until_ns, self._paced = 0, False
+
+    def _rest(self) -> None:
+        """Nothing goes before the pacer lets limbs be told: there is nothing else."""
+        self._paced = True
+        self.idle_until_ns = self.pacer.soonest_ns
 
     def idle(
         self, now_ns: int, state: StationState, limb_hz: float, *, more: bool
@@ -314,7 +329,7 @@ class StationSide:
             limb_hz: the strategy's wish, as `Beside` has it [1/s].
             more: something else than setpoints waits for its turn.
         """
-        self.idle_until_ns = 0
+        self.idle_until_ns, self._paced = 0, False
         mode = state.mode.item()
         if (mode, state.arm_epoch.item()) != self._last_mode:
             return False
@@ -330,7 +345,7 @@ class StationSide:
         self.pacer.wish(limb_hz)
         if self.pacer.due(now_ns):
             return False
-        self.idle_until_ns = self.pacer.soonest_ns
+        self._rest()
         return True
 
     def _announce(self, now_ns: int, state: StationState, epoch: int) -> bytes:

@@ -125,17 +125,18 @@ class Exchange:
         limb_hz = _BILATERAL_HZ if self.bilateral else 0.0
         if self.side.idle(now_ns, state, limb_hz, more=self.goals.busy):
             return []
-        coarse = b""
+        coarse = goal = b""
         if self.goals.busy:
             try:
                 coarse = self.goals.to_send(coarse=True)
             except FrameError as error:
                 if self.side.compact:
                     self.goals.refuse(now_ns, str(error))
+            goal = self.goals.to_send(coarse=False)
         beside = Beside(
             signal=self._signal(self._strategy, state),
             grip=self._grip(state),
-            goal=self.goals.to_send(coarse=False),
+            goal=goal,
             coarse_goal=coarse,
             limb_hz=limb_hz,
         )
@@ -199,6 +200,7 @@ class Exchange:
                 self._touch(told)
             if frame.status >= 0:
                 self.goals.hear(now_ns, frame.status)
+                self.side.wake()  # the next of the plan may be due
             if frame.seen is not None:
                 self._see(now_ns, frame.generated_ns, frame.seen)
         except FrameError as error:

@@ -405,6 +405,10 @@ class Trial:
             self._submit(now_ns, Direction.DOWN, packet)
         if packets and self._recorder is not None:
             self._recorder.write_setpoint(now_ns, self.state, packets)
+        self._rest()
+
+    def _rest(self) -> None:
+        """Note when the station must next be asked what it sends."""
         tick = _tick_at(self.exchange.idle_until_ns)
         self._exchange_tick = tick + tick % _LINK_PERIOD
 
@@ -425,7 +429,8 @@ class Trial:
                 self.core.receive(now_ns, delivery.payload)
             else:
                 self._hear(now_ns, delivery.payload)
-                self._exchange_tick = 0
+                if self._exchange_tick:  # else it is asked for in any case
+                    self._rest()
             if self.witness is not None:
                 self.witness.arrived(now_ns, delivery.direction)
         self._take_records()
