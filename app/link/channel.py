@@ -103,6 +103,7 @@ class Channel:
                 self._end(packet, Fate.OVERSIZE)
         self._watch(now_ns)
         self._run(now_ns)
+        self._look_ahead()
 
     def _rescale(self, serialiser: Serialiser, rates: list[float], now_ns: int) -> None:
         serialiser.wake_ns = now_ns
@@ -145,7 +146,8 @@ class Channel:
         self, now_ns: int, direction: Direction, key: int, payload: bytes
     ) -> None:
         """Hand a packet over; it replaces one of the same stream that still waits."""
-        self._run(now_ns)
+        if now_ns >= self._work_ns:
+            self._run(now_ns)
         packet = Passage(direction, key, payload, now_ns)
         if self._parted:
             self._end(packet, Fate.CUT)
@@ -154,7 +156,7 @@ class Channel:
             self._end(packet, Fate.OVERSIZE)
             return
         serialiser = self._serialisers[direction % len(self._serialisers)]
-        if serialiser.is_idle:
+        if serialiser.wake_ns == NEVER_NS:  # idle
             if not self._start(serialiser, packet, now_ns):
                 self._queues[direction].put(packet)
         else:
@@ -163,14 +165,17 @@ class Channel:
                 self._end(older, Fate.SUPERSEDED)
             self._serve(serialiser, now_ns)
         wake_ns = serialiser.wake_ns  # for another nothing has changed
-        self._work_ns = min(self._work_ns, wake_ns)
-        self.next_ns = min(self.next_ns, wake_ns)
+        if wake_ns < self._work_ns:
+            self._work_ns = wake_ns
+        if wake_ns < self.next_ns:
+            self.next_ns = wake_ns
 
     def advance(self, now_ns: int) -> list[Delivery]:
         """Return what has arrived by now, in order of arrival."""
         if now_ns < self.next_ns:
             return []
-        self._run(now_ns)
+        if now_ns >= self._work_ns:
+            self._run(now_ns)
         deliveries: list[Delivery] = []
         flying = self._flying
         while flying and flying[0][0] <= now_ns:
@@ -179,8 +184,7 @@ class Channel:
             deliveries.append(
                 Delivery(due_ns, packet.direction, packet.payload, record)
             )
-        if deliveries:
-            self._look_ahead()
+        self._look_ahead()
         return deliveries
 
     def next_due_ns(self) -> int | None:
@@ -230,13 +234,13 @@ class Channel:
             if serialiser.wake_ns < work_ns:
                 work_ns = serialiser.wake_ns
         self._work_ns = work_ns
-        self._look_ahead()
 
     def _look_ahead(self) -> None:
         """Note before when nothing is due."""
-        self.next_ns = self._work_ns
-        if self._flying and self._flying[0][0] < self.next_ns:
-            self.next_ns = self._flying[0][0]
+        next_ns, flying = self._work_ns, self._flying
+        if flying and flying[0][0] < next_ns:
+            next_ns = flying[0][0]
+        self.next_ns = next_ns
 
     def _watch(self, now_ns: int) -> None:
         """Part or mend the link as it ought to be now; note when that changes next."""
@@ -251,7 +255,8 @@ class Channel:
         if parted and not self._parted:
             self._part(now_ns)
         self._parted = parted
-        self._work_ns = self.next_ns = now_ns
+        self._work_ns = now_ns
+        self._look_ahead()
 
     def _part(self, now_ns: int) -> None:
         """Lose all that is on its way; what has arrived by now is safe."""

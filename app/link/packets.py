@@ -1,6 +1,6 @@
 """Packets on the emulated link: which way, and how each one ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ class PacketRecord(NamedTuple):
     delivered_ns: int = 0
 
 
-@dataclass(slots=True)
+@dataclass
 class Passage:
     """A packet in the channel, as far as it has come; see `PacketRecord`.
 
@@ -73,11 +73,12 @@ class Passage:
     key: int
     payload: bytes
     submitted_ns: int
-    fate: Fate = Fate.DELIVERED
-    started_ns: int = 0
-    ends_ns: int = 0
-    deviation_ms: float = 0.0
-    due_ns: int = 0
+    # not yet; of the class, so that beginning a packet does not write them
+    fate: Fate = field(default=Fate.DELIVERED, init=False)
+    started_ns: int = field(default=0, init=False)
+    ends_ns: int = field(default=0, init=False)
+    deviation_ms: float = field(default=0.0, init=False)
+    due_ns: int = field(default=0, init=False)
 
     def record(self, fate: Fate, delivered_ns: int = 0) -> PacketRecord:
         """Return its life, which has ended so; delivered at a time [ns], or never."""

@@ -58,7 +58,7 @@ class Serialiser:
         sending: the packet on it.
         free_ns: end of the last packet [ns].
         wake_ns: when it next has something to do [ns]: what it sends is out, or
-            what waits may start; NEVER_NS where there is nothing.
+            what waits may start; NEVER_NS where there is nothing: it is idle.
     """
 
     def __init__(self, queues: Sequence[Queue], free_ns: int) -> None:
@@ -73,11 +73,6 @@ class Serialiser:
         self.wake_ns = free_ns if any(queue.waiting for queue in queues) else NEVER_NS
         self._queues = queues
         self._last: Direction | None = None
-
-    @property
-    def is_idle(self) -> bool:
-        """It sends nothing, and nothing waits for it."""
-        return self.wake_ns == NEVER_NS
 
     def pick(self) -> Passage | None:
         """Choose the next packet: the lowest lane, the ways in turn, the oldest stream.
@@ -122,7 +117,7 @@ class Serialiser:
             slots_ns: time from which slots are counted [ns].
             trace_ns: time from which a trace runs [ns].
         """
-        started_ns = max(earliest_ns, self.free_ns)
+        started_ns = earliest_ns if earliest_ns > self.free_ns else self.free_ns
         if settings.duplex == "tdd":
             rate_bps = settings.rate_at(way, started_ns - trace_ns)
             started_ns, ends_ns = _slotted(

@@ -154,8 +154,8 @@ class Weather:
         self._in_slot = 0
         self._block = block = _Block(self._key, 0)
         self._apply(settings)
-        block.blocked[0] = self._uniform(_BLOCK, 0) < self._blocked_share
-        block.deviates[0] = _NORMAL.inv_cdf(self._uniform(_JITTER, 0))
+        block.blocked[0] = block.draws[_BLOCK][0] < self._blocked_share
+        block.deviates[0] = _NORMAL.inv_cdf(block.draws[_JITTER][0])
         self._fill(1, block.blocked[0], block.deviates[0], 0)
 
     def apply(self, settings: WeatherSettings) -> None:
@@ -181,10 +181,8 @@ class Weather:
             else 0.0
         )
 
-    def _uniform(self, purpose: int, number: int) -> float:
-        """Draw in (0, 1) for the present slot."""
-        if number == 0:
-            return self._block.draws[purpose][self._slot - self._block.first]
+    def _again(self, purpose: int, number: int) -> float:
+        """Draw in (0, 1) for the present slot, as a later number than 0."""
         value = _mix((self._key + self._slot * _STRIDE) & _MASK)
         value = _mix((value + (number << 3 | purpose) * _STEP) & _MASK)
         return ((value >> 11) + 0.5) / (1 << 53)
@@ -219,21 +217,26 @@ class Weather:
                     until_ns = (block.first + k) * SLOT_NS + length_ns
                 block.stalls_ns[k] = until_ns
 
-    def advance(self, time_ns: int) -> None:
-        """Step to the slot of a time [ns] since the channel's start."""
-        slot = time_ns // SLOT_NS
-        if slot <= self._slot:
-            return
-        while slot >= self._block.first + _SLOTS:
-            last = self._block
-            self._block = _Block(self._key, last.first + _SLOTS)
-            self._fill(0, last.blocked[-1], last.deviates[-1], last.stalls_ns[-1])
-        self._slot, self._in_slot = slot, 0
+    def advance(self, time_ns: int) -> int:
+        """Step to the slot of a time [ns] since the channel's start.
+
+        Returns:
+            Its place in the block.
+        """
+        slot, first = time_ns // SLOT_NS, self._block.first
+        if slot > self._slot:
+            while slot >= first + _SLOTS:
+                last = self._block
+                first += _SLOTS
+                self._block = _Block(self._key, first)
+                self._fill(0, last.blocked[-1], last.deviates[-1], last.stalls_ns[-1])
+            self._slot, self._in_slot = slot, 0
+        return self._slot - first
 
     def is_blocked(self, time_ns: int) -> bool:
         """Whether nothing passes at a time [ns], not before the last one."""
-        self.advance(time_ns)
-        return self._block.blocked[self._slot - self._block.first]
+        at = self.advance(time_ns)
+        return self._block.blocked[at]
 
     def draw(self, time_ns: int, residual: float) -> tuple[str, float]:
         """Decide on a packet that starts now.
@@ -246,21 +249,25 @@ class Weather:
             "" or the loss ("lost-burst", "lost-residual"), and the deviation from
             the mean delay [ms]; that of `normal` and `uniform` may be negative.
         """
-        self.advance(time_ns)
-        block, at = self._block, self._slot - self._block.first
-        number = self._in_slot
+        at = self.advance(time_ns)
+        block, number = self._block, self._in_slot
         self._in_slot = number + 1
         deviation_ms = 0.0
         if self._jitter is not None:
             z = block.deviates[at]
             if self._keep == 0.0:
-                z = _NORMAL.inv_cdf(self._uniform(_JITTER, number))
+                z = _NORMAL.inv_cdf(
+                    self._again(_JITTER, number) if number else block.draws[_JITTER][at]
+                )
             deviation_ms = self._jitter(self._settings.jitter_ms, z)
-        stall_ns = block.stalls_ns[at] - time_ns
-        if stall_ns > 0:
-            deviation_ms += stall_ns / NS_PER_MS
+        stalled_ns = block.stalls_ns[at]
+        if stalled_ns > time_ns:
+            deviation_ms += (stalled_ns - time_ns) / NS_PER_MS
         if block.blocked[at]:
             return "lost-burst", deviation_ms
-        if residual > 0.0 and self._uniform(_RESIDUAL, number) < residual:
-            return "lost-residual", deviation_ms
+        if residual > 0.0:
+            draws = block.draws[_RESIDUAL]
+            drawn = self._again(_RESIDUAL, number) if number else draws[at]
+            if drawn < residual:
+                return "lost-residual", deviation_ms
         return "", deviation_ms
