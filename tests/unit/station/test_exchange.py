@@ -42,6 +42,10 @@ def fresh_core(session: int) -> RobotCore:
     return RobotCore(ROBOT, LINK, PlantMismatch(noise=0.0), 0, session=session)
 
 
+RATES = {"loss_down", "loss_up", "down_bps", "up_bps", "send_hz"}
+"""Told ten times a second, and at once in a fresh block."""
+
+
 class Rig:
     """A station's exchange with a robot, without a channel in between."""
 
@@ -258,6 +262,8 @@ def test_a_block_filled_all_along_is_as_one_filled_at_once(rig: Rig) -> None:
         rig.exchange.fill(rig.now_ns, rig.health)
         rig.exchange.fill(rig.now_ns, fresh)
         for name, kept, new in zip(fresh._fields, rig.health, fresh, strict=True):
+            if name in RATES:
+                continue
             np.testing.assert_array_equal(kept, new, name)
 
     goals = rig.exchange.goals
