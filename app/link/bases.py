@@ -32,8 +32,9 @@ class State(NamedTuple):
 
     def known(self) -> bytes:
         """Return what the CRC of a delta covers of it."""
-        size = (self.value.bit_length() + 7) // 8
-        return bytes([self.grade, size]) + self.value.to_bytes(size, "big")
+        value = self.value
+        size = (value.bit_length() + 7) // 8
+        return bytes((self.grade, size)) + value.to_bytes(size, "big")
 
 
 class Bases:

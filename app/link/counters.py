@@ -11,59 +11,49 @@ AHEAD_NS = NS_PER_S
 _MEMORY = 0.9  # of the mean rate of a counter, per report
 
 
-class _Counter:
-    """One counter of the peer; guesses whole turns missed from its usual rate."""
-
-    def __init__(self) -> None:
-        self._last: int | None = None
-        self._time_ns = 0
-        self._steps = 0.0
-        self._elapsed_ns = 0.0
-
-    def take(self, code: int, bits: int, time_ns: int, least: int) -> int:
-        """Unwrap a report.
-
-        A newer time always means a step forward, at least by `least`, so a sender that
-        began anew and counts from zero is not taken for late. An older time means a
-        step back.
-
-        Args:
-            code: low bits of the counter.
-            bits: how many.
-            time_ns: when the frame was generated [ns].
-            least: 1 for a number that every frame has for itself, else 0.
-        """
-        last = self._last
-        if last is None:
-            self._last, self._time_ns = code, time_ns
-            return code
-        span, since_ns = 1 << bits, time_ns - self._time_ns
-        if since_ns < 0:
-            return last - (last - code) % span
-        if since_ns == 0:
-            self._last = max(last, near := unwrap(code, bits, last, span // 4))
-            return near
-        step = least + (code - last - least) % span
-        elapsed_ns = self._elapsed_ns
-        ahead = self._steps / elapsed_ns * since_ns - step if elapsed_ns > 0.0 else 0.0
-        if 2.0 * ahead > span:  # nearer to a turn more than to none
-            step += round(ahead / span) * span
-        else:
-            self._steps = _MEMORY * self._steps + step
-            self._elapsed_ns = _MEMORY * elapsed_ns + since_ns
-        self._last, self._time_ns = last + step, time_ns
-        return last + step
-
-    def copy(self) -> "_Counter":
-        """Return another that stands where this one does."""
-        other = _Counter()
-        other._last, other._time_ns = self._last, self._time_ns
-        other._steps, other._elapsed_ns = self._steps, self._elapsed_ns
-        return other
+Ahead = tuple[int, int, float, float]
+"""What is remembered of one counter of the peer, once it has reported: its last number;
+when that was generated [ns]; the steps it made lately, of which older ones count less;
+and the time in which it made them [ns]."""
 
 
-Ahead = _Counter
-"""A counter as it will stand when a frame is accepted."""
+def _taken(
+    before: Ahead | None, code: int, bits: int, time_ns: int, least: int
+) -> tuple[int, Ahead]:
+    """Unwrap a report; whole turns missed are guessed from the counter's usual rate.
+
+    A newer time always means a step forward, at least by `least`, so a sender that
+    began anew and counts from zero is not taken for late. An older time means a
+    step back.
+
+    Args:
+        before: what is remembered of the counter.
+        code: low bits of the counter.
+        bits: how many.
+        time_ns: when the frame was generated [ns].
+        least: 1 for a number that every frame has for itself, else 0.
+
+    Returns:
+        The whole number; and what is remembered where the frame is accepted.
+    """
+    if before is None:
+        return code, (code, time_ns, 0.0, 0.0)
+    last, then_ns, steps, elapsed_ns = before
+    span, since_ns = 1 << bits, time_ns - then_ns
+    if since_ns < 0:
+        return last - (last - code) % span, before
+    if since_ns == 0:
+        near = unwrap(code, bits, last, span // 4)
+        return near, (max(last, near), time_ns, steps, elapsed_ns)
+    step = least + (code - last - least) % span
+    ahead = steps / elapsed_ns * since_ns - step if elapsed_ns > 0.0 else 0.0
+    if 2.0 * ahead > span:  # nearer to a turn more than to none
+        step += round(ahead / span) * span
+    else:
+        steps = _MEMORY * steps + step
+        elapsed_ns = _MEMORY * elapsed_ns + since_ns
+    number = last + step
+    return number, (number, time_ns, steps, elapsed_ns)
 
 
 class Counters:
@@ -71,38 +61,42 @@ class Counters:
 
     def __init__(self) -> None:
         """Begin before anything was heard or sent."""
-        self._setpoint, self._telemetry = _Counter(), _Counter()
-        self._received = _Counter()
+        self._setpoint: Ahead | None = None
+        self._telemetry: Ahead | None = None
+        self._received: Ahead | None = None
         self._sent = -1  # newest setpoint written
         self._sent_epoch = 0
 
     def forget_peer(self) -> None:
         """The peer began anew: what was heard of it means nothing now."""
-        self._telemetry, self._received = _Counter(), _Counter()
+        self._telemetry = self._received = None
 
     def note_sent(self, sequence: int, epoch: int) -> None:
         """Remember a setpoint that was written, to recognise its echo."""
-        self._sent = max(self._sent, sequence)
+        if sequence > self._sent:
+            self._sent = sequence
         self._sent_epoch = epoch
 
     def sequence(self, code: int, bits: int, time_ns: int, *, telemetry: bool) -> int:
-        """Unwrap a frame's sequence number; see `_Counter.take`."""
-        counter = self._telemetry if telemetry else self._setpoint
-        return counter.take(code, bits, time_ns, least=1)
+        """Unwrap a frame's sequence number; see `_taken`."""
+        if telemetry:
+            number, self._telemetry = _taken(self._telemetry, code, bits, time_ns, 1)
+        else:
+            number, self._setpoint = _taken(self._setpoint, code, bits, time_ns, 1)
+        return number
 
-    def ahead(self, code: int, bits: int, time_ns: int) -> "tuple[int, Ahead]":
+    def ahead(self, code: int, bits: int, time_ns: int) -> tuple[int, Ahead]:
         """Return a setpoint's number, and what `accept` takes to remember it."""
-        counter = self._setpoint.copy()
-        return counter.take(code, bits, time_ns, least=1), counter
+        return _taken(self._setpoint, code, bits, time_ns, 1)
 
-    def accept(self, ahead: "Ahead") -> None:
+    def accept(self, ahead: Ahead) -> None:
         """Remember a setpoint whose number `ahead` told, with nothing in between."""
         self._setpoint = ahead
 
     def peek(self, code: int, bits: int, time_ns: int, *, telemetry: bool) -> int:
         """Return what `sequence` would, and remember nothing."""
-        counter = self._telemetry if telemetry else self._setpoint
-        return counter.copy().take(code, bits, time_ns, least=1)
+        before = self._telemetry if telemetry else self._setpoint
+        return _taken(before, code, bits, time_ns, 1)[0]
 
     def mode_sequence(
         self, code: int, bits: int, time_ns: int, reference_ns: int, *, stranger: bool
@@ -116,9 +110,25 @@ class Counters:
             return self.peek(code, bits, time_ns, telemetry=False)
         return self.sequence(code, bits, time_ns, telemetry=False)
 
+    def reported(
+        self, sequence: int, received: int, bits: int, time_ns: int
+    ) -> tuple[int, int]:
+        """Unwrap telemetry's number, and the count of frames that the robot accepted.
+
+        Args:
+            sequence: low bits of the one.
+            received: low bits of the other.
+            bits: how many, of each.
+            time_ns: when the frame was generated [ns].
+        """
+        number, self._telemetry = _taken(self._telemetry, sequence, bits, time_ns, 1)
+        count, self._received = _taken(self._received, received, bits, time_ns, 0)
+        return number, count
+
     def received(self, code: int, bits: int, time_ns: int) -> int:
         """Unwrap the count of frames that the robot accepted."""
-        return self._received.take(code, bits, time_ns, least=0)
+        number, self._received = _taken(self._received, code, bits, time_ns, 0)
+        return number
 
     def echo(self, code: int, bits: int) -> int:
         """Return the newest setpoint, up to the last one sent, with these low bits."""

@@ -47,6 +47,5 @@ class Echoes:
         sent = self._sent.get(frame.echo_sequence)
         if sent is None or frame.echo_generated_ns < 0:
             return sent
-        stamp_ns = SETPOINT_STAMP.rounded_ns(sent.stamp_ns)
-        told = SETPOINT_STAMP.code(frame.echo_generated_ns)
-        return sent if told == SETPOINT_STAMP.code(stamp_ns) else None
+        _, code = SETPOINT_STAMP.told(sent.stamp_ns)
+        return sent if code == SETPOINT_STAMP.code(frame.echo_generated_ns) else None

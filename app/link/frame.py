@@ -223,39 +223,52 @@ class Codec:
         """
         if frame.robot != self.robot_id:
             raise FrameError(f"Frame is for robot {frame.robot}, not {self.robot_id}.")
-        compact = self.profile is Profile.COMPACT
+        if self.profile is Profile.COMPACT:
+            return self._encode_compact(frame)
         if isinstance(frame, TelemetryFrame):
             self._check_shape(frame)
-            if compact and frame.status >= 0:
-                return self._beside.write_status(frame)
-            if compact:
-                return self._compact.write_telemetry(frame)
             return self._telemetry.write(frame, self.mtu_bytes)
         if isinstance(frame, HelloFrame):
-            return self._hello.write(frame, compact=compact)
+            return self._hello.write(frame, compact=False)
+        self._counters.note_sent(frame.sequence, frame.epoch)
+        if frame.mode is not StationMode.ARMED:
+            return self._setpoints.write_mode(frame)
+        if frame.goal:
+            return self._setpoints.write_goal(frame, self.mtu_bytes)
+        if not len(frame.coordinates):  # it announces the arming
+            return self._setpoints.write_mode(frame)
+        self._check_shape(frame)
+        return self._setpoints.write_setpoint(frame, self.mtu_bytes)
+
+    def _encode_compact(self, frame: Frame) -> bytes:
+        if isinstance(frame, TelemetryFrame):
+            self._check_compact_shape(frame)
+            if frame.status >= 0:
+                return self._beside.write_status(frame)
+            return self._compact.write_telemetry(frame)
+        if isinstance(frame, HelloFrame):
+            return self._hello.write(frame, compact=True)
         self._counters.note_sent(frame.sequence, frame.epoch)
         armed = frame.mode is StationMode.ARMED
         if armed and frame.goal:
-            if compact:
-                return self._beside.write_goal(frame)
-            return self._setpoints.write_goal(frame, self.mtu_bytes)
-        if armed and compact and frame.grip is not None:
+            return self._beside.write_goal(frame)
+        if armed and frame.grip is not None:
             return self._beside.write_grip(frame, frame.grip)
-        if not armed or not len(frame.coordinates):  # it announces the arming
-            writer = self._compact if compact else self._setpoints
-            return writer.write_mode(frame)
+        if not armed or not len(frame.coordinates):
+            return self._compact.write_mode(frame)
+        self._check_compact_shape(frame)
+        return self._compact.write_setpoint(frame)
+
+    def _check_compact_shape(self, frame: SetpointFrame | TelemetryFrame) -> None:
+        if frame.limb == WHOLE_ROBOT:
+            raise FrameError("A compact frame tells one limb, not the whole robot.")
         self._check_shape(frame)
-        if compact:
-            return self._compact.write_setpoint(frame)
-        return self._setpoints.write_setpoint(frame, self.mtu_bytes)
 
     def _check_shape(self, frame: SetpointFrame | TelemetryFrame) -> None:
         shape = self._shapes.get(frame.limb)
-        if shape is None:
-            raise FrameError(f"No limb {frame.limb}: 0..{self.schema.limbs - 1}.")
-        if self.profile is Profile.COMPACT and frame.limb == WHOLE_ROBOT:
-            raise FrameError("A compact frame tells one limb, not the whole robot.")
         if frame.coordinates.shape != shape:
+            if shape is None:
+                raise FrameError(f"No limb {frame.limb}: 0..{self.schema.limbs - 1}.")
             raise FrameError(
                 f"Coordinates of limb {frame.limb} are {shape}, not "
                 f"{frame.coordinates.shape}."
@@ -280,10 +293,10 @@ class Codec:
                 f"Frame has {len(buffer)} bytes: {_LEAST_BYTES}..{_MOST_BYTES}."
             )
         key = buffer[0]
-        if key in _HELLO_KEYS:
-            return self._hello.read(buffer, reference_ns)
         if key in _TELEMETRY_KEYS:
             return self._telemetry.read(buffer, reference_ns)
+        if key in _HELLO_KEYS:
+            return self._hello.read(buffer, reference_ns)
         sender = self._senders.find(peer)
         if key in _SETPOINT_KEYS:
             frame: Frame = self._setpoints.read(buffer, reference_ns, sender)

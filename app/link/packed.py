@@ -59,6 +59,10 @@ _MODE, _GOAL = Kind.MODE.value, Kind.GOAL.value
 _ACTIVE_LIMB, _LIMB = Kind.ACTIVE_LIMB.value, Kind.LIMB.value
 _SOME_WITH_ACTIVE, _SOME = Kind.SOME_WITH_ACTIVE.value, Kind.SOME.value
 _ALL = Kind.ALL.value
+_WITH_ACTIVE = frozenset(
+    {_SOME_WITH_ACTIVE, _ALL, *range(_ACTIVE_LIMB, _ACTIVE_LIMB + 8)}
+)
+_GRADES = len(Grade)
 
 
 def _head(key: int, time_code: int, frame: SetpointFrame) -> bytes:
@@ -90,7 +94,7 @@ class PackedSetpoints:
 
     def frame_bytes(self, limbs: tuple[int, ...], grade: Grade) -> int:
         """Length of a full frame of these limbs, without sections [bytes]."""
-        bits = _HEAD_BITS + _FORM_BITS + self._limbs.bits(limbs, grade)
+        bits = _HEAD_BITS + _FORM_BITS + self._limbs.form(limbs, grade).bits
         return 1 + (bits + 7) // 8 + LONG_BYTES
 
     # -- out -----------------------------------------------------------------------
@@ -137,48 +141,51 @@ class PackedSetpoints:
             FrameError: a value is not finite, or no limb is told.
         """
         grade = self.grade
-        told = self._limbs.told(frame.limb, frame.coordinates, grade)
+        limbs, value = self._limbs.told(frame.limb, frame.coordinates, grade)
+        form = self._limbs.form(limbs, grade)
         time_ns, time_code = SETPOINT_STAMP.told(frame.generated_ns)
         known = coarse_time(time_ns)
         body = None
-        if len(told.limbs) == self._schema.limbs:
+        if len(limbs) == self._schema.limbs:
             base = self.sent.usable(frame.sequence, grade)
             self._deltas += 1
             if self._deltas >= _FULL_EVERY:
                 self._deltas = 0
             elif base is not None:
-                body = self._delta(*base, self.frame_bytes(told.limbs, grade))
-                known += base[1].known() if body else b""
-            state = State(grade, self._limbs.codes(grade), told.value)
+                distance, state = base
+                body = self._delta(distance, state, form.bits)
+                if body is not None:
+                    known += state.known()
+            state = State(grade, self._limbs.codes(grade), value)
             self.sent.keep(frame.sequence, state)
         if body is None:
-            number, bits = self._limbs.joined(told, grade)
-            body = filled(grade << 1 + bits | number, _FORM_BITS + bits)
-        key = self._key(frame, told.limbs)
+            bits = form.bits
+            body = filled(grade << 1 + bits | form.mask | value, _FORM_BITS + bits)
+        key = self._key(frame, limbs)
         body = _head(key, time_code, frame) + body + self._told_plan(frame)
-        room = mtu_bytes - LONG_BYTES
-        if frame.signal is not None and frame.signal.limb in told.limbs:
-            section = write_section(SIGNAL, write_signal(frame.signal))
+        room, signal = mtu_bytes - LONG_BYTES, frame.signal
+        if signal is not None and signal.limb in limbs:
+            section = write_section(SIGNAL, write_signal(signal))
             if len(body) + len(section) <= room:
                 body += section
         section = self._told_grip(frame.grip)
-        if len(body) + len(section) <= room:
+        if section and len(body) + len(section) <= room:
             body += section
         return body + self._seal.long(body, known)
 
-    def _delta(self, distance: int, base: State, full_bytes: int) -> bytes | None:
+    def _delta(self, distance: int, base: State, full_bits: int) -> bytes | None:
         """What was told last, from a base so many frames before, where it is shorter.
 
         Args:
             distance: of the base.
             base: where it starts.
-            full_bytes: length of a full frame without sections.
+            full_bits: of the coordinates in a full frame.
         """
         head = (self.grade << 1 | 1) << _BASE_BITS | distance
         bits = _FORM_BITS + _BASE_BITS
         delta = self._limbs.write_delta(head, bits, base.codes, self.grade)
-        room = full_bytes - _HEAD_BYTES - LONG_BYTES
-        return delta if delta and len(delta) < room else None
+        shorter = delta is not None and 8 * len(delta) < _FORM_BITS + full_bits
+        return delta if shorter else None
 
     def _told_grip(self, grip: GripTold | None) -> bytes:
         """The grip as a section, when it has changed and now and then."""
@@ -218,22 +225,24 @@ class PackedSetpoints:
         Raises:
             FrameError: wrong length, CRC, kind, limb, base or range.
         """
-        if buffer[0] == _MODE:
+        key = buffer[0]
+        if key == _MODE:
             return self._read_mode(buffer, reference_ns, sender)
         # time 14, sequence 10, epoch 8, grade 2, delta 1, base 8, and 5 bits more; the
         # shortest frame has as many, its seal included
         head = int.from_bytes(buffer[1 : 1 + _DELTA_HEAD_BYTES], "big")
         time_ns = SETPOINT_STAMP.time_ns(head >> 34, reference_ns)
         code, epoch = head >> 24 & _SEQUENCE_MASK, head >> 16 & _EPOCH_MASK
-        if buffer[0] == _GOAL:
+        if key == _GOAL:
             return self._read_goal(buffer, time_ns, code, epoch, sender)
         grade, is_delta, distance = head >> 14 & 3, head >> 13 & 1, head >> 5 & 0xFF
-        self._limbs.check_grade(grade)
+        if grade >= _GRADES:
+            raise FrameError(f"Resolution {grade} is not known.")
         known = coarse_time(time_ns)
         counter = sender.counters
         sequence, ahead = counter.ahead(code, _SEQUENCE_BITS, time_ns)
         if is_delta:
-            if not self._tells_all(buffer[0]):
+            if key != _ALL and not self._tells_all(key):
                 raise FrameError("A delta frame must tell all limbs.")
             base = sender.bases.get(sequence - distance)
             if base is None or base.grade != grade:
@@ -243,27 +252,30 @@ class PackedSetpoints:
             self._seal.check(buffer, known + base.known())
             start = 8 + _HEAD_BITS + _FORM_BITS + _BASE_BITS
             end = 8 * (len(buffer) - LONG_BYTES)
-            told, rows, after = self._limbs.take_delta(
+            limbs = self._schema.all_limbs
+            value, rows, after = self._limbs.read_delta(
                 buffer, start, end, base.codes, grade
             )
             rest = buffer[after:-LONG_BYTES]
         else:
             self._seal.check(buffer, known)
-            reader = BitReader(buffer[_HEAD_BYTES:-LONG_BYTES], _FORM_BITS)
-            limbs = self._told(buffer[0], reader)
-            told, rows = self._limbs.take(reader, limbs, grade)
-            rest = reader.rest()
+            fields = buffer[_HEAD_BYTES:-LONG_BYTES]
+            limbs = self._told(key, fields)
+            value, rows, rest = self._limbs.read(fields, _FORM_BITS, limbs, grade)
         sections = read_sections(rest)
-        period, uplink = self._take_plan(sections, sender)
-        signal = self._take_signal(sections.get(SIGNAL), told.limbs)
-        grip = sections.get(GRIP)
-        told_grip = None if grip is None else read_grip(grip, self._schema.limbs)
+        period, uplink = sender.period_ms, sender.uplink_bps
+        signal = grip = None
+        if PLAN in sections:
+            period, uplink = self._take_plan(sections[PLAN])
+        if SIGNAL in sections:
+            signal = self._take_signal(sections[SIGNAL], limbs)
+        if GRIP in sections:
+            grip = read_grip(sections[GRIP], self._schema.limbs)
         counter.accept(ahead)
         sender.period_ms, sender.uplink_bps = period, uplink
-        limbs = told.limbs
         if len(limbs) == self._schema.limbs:
             codes = self._limbs.codes(grade)
-            sender.bases.keep(sequence, State(self._grades[grade], codes, told.value))
+            sender.bases.keep(sequence, State(self._grades[grade], codes, value))
         return SetpointFrame(
             sequence=sequence,
             generated_ns=time_ns,
@@ -274,10 +286,9 @@ class PackedSetpoints:
             period_ms=period,
             coordinates=rows,
             uplink_bps=uplink,
-            active=buffer[0] & 0xF8 == _ACTIVE_LIMB
-            or buffer[0] in (_SOME_WITH_ACTIVE, _ALL),
+            active=key in _WITH_ACTIVE,
             signal=signal,
-            grip=told_grip,
+            grip=grip,
         )
 
     def _read_goal(
@@ -308,11 +319,7 @@ class PackedSetpoints:
         )
 
     @staticmethod
-    def _take_signal(
-        content: bytes | None, limbs: tuple[int, ...]
-    ) -> SignalTold | None:
-        if content is None:
-            return None
+    def _take_signal(content: bytes, limbs: tuple[int, ...]) -> SignalTold:
         signal = read_signal(content)
         if signal.limb not in limbs:
             raise FrameError(f"Signal of limb {signal.limb}, which is not told.")
@@ -321,21 +328,18 @@ class PackedSetpoints:
     def _tells_all(self, key: int) -> bool:
         return key == _ALL or (self._schema.limbs == 1 and key in (_ACTIVE_LIMB, _LIMB))
 
-    def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:
+    def _told(self, key: int, fields: bytes) -> tuple[int, ...]:
         if key == _ALL:
             return self._schema.all_limbs
         if key in (_SOME, _SOME_WITH_ACTIVE):
-            return self._limbs.take_mask(reader)
+            return self._limbs.read_mask(fields, _FORM_BITS)
         limb = key & 0x07
         if key & 0xF8 not in (_ACTIVE_LIMB, _LIMB) or limb >= self._schema.limbs:
             raise FrameError(f"Frame key {key:#04x}: no such kind or limb.")
         return (limb,)
 
     @staticmethod
-    def _take_plan(sections: dict[int, bytes], sender: Sender) -> tuple[float, float]:
-        plan = sections.get(PLAN)
-        if plan is None:
-            return sender.period_ms, sender.uplink_bps
+    def _take_plan(plan: bytes) -> tuple[float, float]:
         if len(plan) < 2:
             raise FrameError(f"Plan has {len(plan)} bytes: at least 2.")
         return period_ms(plan[0] & 0x3F), uplink_bps(plan[1])

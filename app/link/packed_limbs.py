@@ -17,30 +17,31 @@ from app.link.records import WHOLE_ROBOT
 from app.link.schema import RobotLayout, Schema
 from models.numerics import FloatArray, IntArray
 
-__all__ = ["GRADE_BITS", "PackedLimbs", "Told"]
+__all__ = ["GRADE_BITS", "Form", "PackedLimbs", "Told"]
 
 GRADE_BITS = 2
 """Of the resolution that every such frame states."""
 
 
-class Told(NamedTuple):
-    """The limbs of a frame, and where they are."""
-
-    limbs: tuple[int, ...]
-    """In rising order."""
-    value: int
-    """Their codes in one number."""
+Told = tuple[tuple[int, ...], int]
+"""The limbs of a frame in rising order, and their codes in one number."""
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
     """How some limbs are written at one resolution."""
 
     number_bits: int
     """Of their coordinates."""
     mask: int
-    """That stands before these, if any."""
+    """That stands before these, if any; add the number."""
     bits: int
     """Of both."""
+    limbs_mask: int
+    """A bit for each of them, limb 0 last."""
+    first: int
+    """Limb that the rows of a frame begin with."""
+    last: int
+    """The limb after their last."""
 
 
 class PackedLimbs:
@@ -62,20 +63,20 @@ class PackedLimbs:
             for mask in range(1 << schema.limbs)
         }
         self._numbers = {limbs: mask for mask, limbs in self._masks.items()}
-        self._forms: list[dict[tuple[int, ...], _Form]] = [{} for _ in layouts]
+        self._forms: list[dict[tuple[int, ...], Form]] = [{} for _ in layouts]
 
-    def bits(self, limbs: tuple[int, ...], grade: int) -> int:
-        """Bits for the mask, if any, and the coordinates of these limbs."""
-        return self._form(limbs, grade).bits
-
-    def _form(self, limbs: tuple[int, ...], grade: int) -> "_Form":
+    def form(self, limbs: tuple[int, ...], grade: int) -> Form:
+        """Return how these limbs are written, in rising order."""
         known = self._forms[grade].get(limbs)
         if known is None:
-            bits = self.layouts[grade].bits(limbs)
-            known = _Form(bits, 0, bits)
+            bits, told = self.layouts[grade].bits(limbs), self._numbers[limbs]
+            first, last = 0, self._schema.limbs
+            if len(limbs) == 1:
+                first, last = limbs[0], limbs[0] + 1
+            known = Form(bits, 0, bits, told, first, last)
             if self._has_mask(len(limbs)):
-                mask = self._numbers[limbs] << bits
-                known = _Form(bits, mask, self._schema.limbs + bits)
+                bits_of_both = self._schema.limbs + bits
+                known = Form(bits, told << bits, bits_of_both, told, first, last)
             self._forms[grade][limbs] = known
         return known
 
@@ -107,16 +108,11 @@ class PackedLimbs:
             )
         if not mask:
             raise FrameError("A frame must tell at least one limb: all are NaN.")
-        return Told(self._masks[mask], value)
+        return self._masks[mask], value
 
     def codes(self, grade: int) -> IntArray:
         """Return the codes (3 S,) of what was told or taken last at a resolution."""
         return self._radix[grade].codes()
-
-    def joined(self, told: Told, grade: int) -> tuple[int, int]:
-        """Return the mask, if any, and the number as one; and how many bits it has."""
-        form = self._form(told.limbs, grade)
-        return form.mask | told.value, form.bits
 
     def write_delta(
         self, head: int, head_bits: int, base: IntArray, grade: int
@@ -136,50 +132,58 @@ class PackedLimbs:
 
     # -- in ------------------------------------------------------------------------
 
-    def check_grade(self, grade: int) -> None:
-        """Check a resolution.
+    def read_mask(self, fields: bytes, skipped: int) -> tuple[int, ...]:
+        """Read the limbs of a frame of several.
 
-        Raises:
-            FrameError: it is not known.
-        """
-        if grade >= len(self.layouts):
-            raise FrameError(f"Resolution {grade} is not known.")
-
-    def take_mask(self, reader: BitReader) -> tuple[int, ...]:
-        """Take the limbs of a frame of several off.
+        Args:
+            fields: whole bytes, from the mask on.
+            skipped: so many bits of the first one come before it.
 
         Raises:
             FrameError: they are not several, or all.
         """
-        mask = reader.take(self._schema.limbs)
+        mask = BitReader(fields, skipped).take(self._schema.limbs)
         limbs = self._masks[mask]
         if not self._has_mask(len(limbs)):
             raise FrameError(f"Mask {mask:#b} does not tell several limbs.")
         return limbs
 
-    def take(
-        self, reader: BitReader, limbs: tuple[int, ...], grade: int
-    ) -> tuple[Told, FloatArray]:
-        """Take the number off; return what it tells, and the coordinates.
+    def read(
+        self, fields: bytes, skipped: int, limbs: tuple[int, ...], grade: int
+    ) -> tuple[int, FloatArray, bytes]:
+        """Read the coordinates of these limbs.
+
+        Args:
+            fields: whole bytes, from the mask or the number on.
+            skipped: so many bits of the first one come before.
+            limbs: that it tells.
+            grade: resolution.
 
         Returns:
-            What is told; and (n, 3) the rows of a single limb, else of the robot, NaN
-            for limbs left out [rad, rad, m].
+            Their number; (n, 3) the rows of a single limb, else of the robot, NaN for
+            limbs left out [rad, rad, m]; the bytes after the filling.
 
         Raises:
-            FrameError: it is none that `told` makes, or a bend lies out of range.
+            FrameError: it is cut, none that `told` makes, a bend lies out of range, or
+                a bit of the filling is set.
         """
-        value = reader.take(self._form(limbs, grade).number_bits)
-        if len(limbs) == 1:
-            first, last = limbs[0], limbs[0] + 1
-        else:
-            first, last = 0, self._schema.limbs
-        mask = self._numbers[limbs]
-        return Told(limbs, value), self._radix[grade].read(mask, value, first, last)
+        bits, _, all_bits, mask, first, last = self.form(limbs, grade)
+        left = 8 * len(fields) - skipped
+        if all_bits > left:
+            left -= all_bits - bits
+            raise FrameError(f"Frame is cut: {bits} bits wanted, {left} left.")
+        size = (skipped + all_bits + 7) >> 3
+        filling = 8 * size - skipped - all_bits
+        number = int.from_bytes(fields[:size], "big")
+        value = number >> filling & (1 << bits) - 1
+        rows = self._radix[grade].read(mask, value, first, last)
+        if number & (1 << filling) - 1:
+            raise FrameError("Frame has set bits beyond its fields.")
+        return value, rows, fields[size:]
 
-    def take_delta(
+    def read_delta(
         self, frame: bytes, start: int, end: int, base: IntArray, grade: int
-    ) -> tuple[Told, FloatArray, int]:
+    ) -> tuple[int, FloatArray, int]:
         """Read all limbs from a base.
 
         Args:
@@ -190,11 +194,10 @@ class PackedLimbs:
             grade: resolution.
 
         Returns:
-            What is told; (S, 3) coordinates [rad, rad, m]; the byte of the frame after.
+            Their number; (S, 3) coordinates [rad, rad, m]; the byte of the frame after.
 
         Raises:
             FrameError: it is cut, or a code or a bend lies out of range.
         """
         after, rows = self._deltas[grade].read(frame, start, end, base)
-        told = Told(self._schema.all_limbs, self._radix[grade].number())
-        return told, rows, after
+        return self._radix[grade].number(), rows, after

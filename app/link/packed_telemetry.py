@@ -25,9 +25,9 @@ import numpy as np
 
 from app.clock import NS_PER_MS, NS_PER_US
 from app.errors import FrameError
-from app.link.object_section import read_object, write_object
+from app.link.object_section import ObjectTold, read_object, write_object
 from app.link.packed_limbs import GRADE_BITS, PackedLimbs
-from app.link.packing import BitReader, filled
+from app.link.packing import filled
 from app.link.records import STATUS_BITS, WHOLE_ROBOT, TelemetryFrame
 from app.link.schema import Grade
 from app.link.seal import LONG_BYTES
@@ -55,14 +55,28 @@ __all__ = ["PackedTelemetry"]
 _SEQUENCE_BITS = 10
 _HOLD_TICK_NS = 250 * NS_PER_US
 _HOLD_UNKNOWN = 65535
+_TIME_BITS, _ECHO_TIME_BITS = TELEMETRY_STAMP.bits, SETPOINT_STAMP.bits
 _SEQUENCE_MASK, _HOLD_MASK = (1 << _SEQUENCE_BITS) - 1, (1 << 16) - 1
-_STAMP_MASK, _GRADE_MASK = (1 << SETPOINT_STAMP.bits) - 1, (1 << GRADE_BITS) - 1
-_ECHO_BITS = 1 + _SEQUENCE_BITS + SETPOINT_STAMP.bits + 16 + _SEQUENCE_BITS
-_SAID_BITS = _SEQUENCE_BITS + 8 + 3 + _ECHO_BITS + GRADE_BITS
-_HEAD_BITS = TELEMETRY_STAMP.bits + _SAID_BITS
+_STAMP_MASK, _GRADE_MASK = (1 << _ECHO_TIME_BITS) - 1, (1 << GRADE_BITS) - 1
+_ECHO_BITS = 1 + _SEQUENCE_BITS + _ECHO_TIME_BITS + 16 + _SEQUENCE_BITS
+# how many bits of the head are behind a field
+_RECEIVED_AT = GRADE_BITS
+_HOLD_AT = _RECEIVED_AT + _SEQUENCE_BITS
+_ECHO_TIME_AT = _HOLD_AT + 16
+_ECHO_AT = _ECHO_TIME_AT + _ECHO_TIME_BITS
+_HEARD_AT = _ECHO_AT + _SEQUENCE_BITS
+_STATE_AT = _HEARD_AT + 1
+_EPOCH_AT = _STATE_AT + 3
+_SEQUENCE_AT = _EPOCH_AT + 8
+_TIME_AT = _SEQUENCE_AT + _SEQUENCE_BITS
+_HEAD_BITS = _TIME_AT + _TIME_BITS
 _HEAD_BYTES = (_HEAD_BITS + 7) // 8  # without the key
 _AFTER_HEAD_BITS = 8 * _HEAD_BYTES - _HEAD_BITS  # of its last byte
+_SKIPPED_BITS = 8 - _AFTER_HEAD_BITS  # of its last byte, before the coordinates
+_MOST_WITHOUT_ANY = _HEAD_BYTES + LONG_BYTES
+_GRADES = len(Grade)
 _LONGEST_CONTACT = 64
+_BY_IMPORTANCE = (FAULTS, HELD, STATUS, SIGNAL, CONTACT, TENSION, OBJECT)
 _STATES = tuple(RobotState)
 _ONE = Kind.TELEMETRY_LIMB.value
 _SOME, _ALL = Kind.TELEMETRY_SOME.value, Kind.TELEMETRY_ALL.value
@@ -70,15 +84,16 @@ _SOME, _ALL = Kind.TELEMETRY_SOME.value, Kind.TELEMETRY_ALL.value
 
 def _echo(frame: TelemetryFrame) -> int:
     """The fields from `heard` to `received`, as one."""
-    heard = frame.echo_sequence >= 0
-    hold = _HOLD_UNKNOWN
-    if heard and math.isfinite(frame.echo_hold_ms):
-        ticks = round(frame.echo_hold_ms * NS_PER_MS / _HOLD_TICK_NS)
-        hold = min(_HOLD_UNKNOWN, max(0, ticks))
+    echo, hold = 0, _HOLD_UNKNOWN
+    if frame.echo_sequence >= 0:
+        echo = 1 << _SEQUENCE_BITS | frame.echo_sequence & _SEQUENCE_MASK
+        if math.isfinite(frame.echo_hold_ms):
+            hold = round(frame.echo_hold_ms * NS_PER_MS / _HOLD_TICK_NS)
+            if not 0 <= hold <= _HOLD_UNKNOWN:
+                hold = 0 if hold < 0 else _HOLD_UNKNOWN
     _, time_code = SETPOINT_STAMP.told(frame.echo_generated_ns)
-    number = frame.echo_sequence & _SEQUENCE_MASK if heard else 0
-    echo = (heard << _SEQUENCE_BITS | number) << SETPOINT_STAMP.bits | time_code
-    return (echo << 16 | hold) << _SEQUENCE_BITS | frame.received & _SEQUENCE_MASK
+    echo = (echo << _ECHO_TIME_BITS | time_code) << 16 | hold
+    return echo << _SEQUENCE_BITS | frame.received & _SEQUENCE_MASK
 
 
 class PackedTelemetry:
@@ -88,7 +103,8 @@ class PackedTelemetry:
         """Prepare for what both sides share."""
         self._robot_id = terms.robot_id
         self._schema = terms.schema
-        self._untold = np.full(self._schema.tendon_start[-1], np.nan)
+        self._tendons = self._schema.tendon_start[-1]
+        self._untold = np.full(self._tendons, np.nan)
         self._seal = terms.seal
         self._counters = terms.counters
         self._limbs = PackedLimbs(terms.schema, terms.schema.telemetry)
@@ -103,7 +119,7 @@ class PackedTelemetry:
         known = self._bytes.get((limbs, grade, tension))
         if known is not None:
             return known
-        bits = _HEAD_BITS + self._limbs.bits(limbs, grade)
+        bits = _HEAD_BITS + self._limbs.form(limbs, grade).bits
         tensions = self._codes_of(limbs).size
         section = 2 + tensions if tension and tensions else 0
         size = 1 + (bits + 7) // 8 + section + LONG_BYTES
@@ -116,35 +132,40 @@ class PackedTelemetry:
         Raises:
             FrameError: a value is not finite, or of the wrong shape.
         """
-        told = self._limbs.told(frame.limb, frame.coordinates, self.grade)
-        limbs = told.limbs
+        grade = self.grade
+        limbs, value = self._limbs.told(frame.limb, frame.coordinates, grade)
+        form = self._limbs.form(limbs, grade)
         time_ns, time_code = TELEMETRY_STAMP.told(frame.generated_ns)
-        head = self._key(limbs) << TELEMETRY_STAMP.bits | time_code
+        head = self._key(limbs) << _TIME_BITS | time_code
         head = head << _SEQUENCE_BITS | frame.sequence & _SEQUENCE_MASK
-        head = head << 8 | frame.epoch & 0xFF
-        head = head << 3 | frame.state & 0x07
-        head = (head << _ECHO_BITS | _echo(frame)) << GRADE_BITS | self.grade
-        number, bits = self._limbs.joined(told, self.grade)
-        body = filled(head << bits | number, 8 + _HEAD_BITS + bits)
-        room = mtu_bytes - len(body) - LONG_BYTES
-        contact = b""
-        for section in self._sections(frame, limbs):
-            if len(section) <= room:
-                room -= len(section)
-                # contact counts more than tension, and stands behind it
-                if section[0] == CONTACT:
-                    contact = section
-                else:
-                    body += section
-        body += contact
-        return body + self._seal.long(body, coarse_time(time_ns))
+        head = (head << 8 | frame.epoch & 0xFF) << 3 | frame.state & 0x07
+        head = (head << _ECHO_BITS | _echo(frame)) << GRADE_BITS | grade
+        bits = form.bits
+        body = filled(head << bits | form.mask | value, 8 + _HEAD_BITS + bits)
+        sections, room = self._sections(frame, limbs), mtu_bytes - LONG_BYTES
+        whole = body + b"".join(sections)
+        if len(whole) > room:
+            whole = body + self._fitting(sections, room - len(body))
+        return whole + self._seal.long(whole, coarse_time(time_ns))
 
     def _key(self, limbs: tuple[int, ...]) -> int:
         if len(limbs) == 1:
             return _ONE | limbs[0]
         return _ALL if len(limbs) == self._schema.limbs else _SOME
 
+    @staticmethod
+    def _fitting(sections: list[bytes], room: int) -> bytes:
+        """Those that fit into so many bytes, the more important ones first asked."""
+        kept: list[bytes] = []
+        for kind in _BY_IMPORTANCE:
+            for section in sections:
+                if section[0] == kind and len(section) <= room:
+                    room -= len(section)
+                    kept.append(section)
+        return b"".join(section for section in sections if section in kept)
+
     def _sections(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> list[bytes]:
+        """All that there is to tell, in the order of a frame."""
         sections: list[bytes] = []
         if frame.faults:
             sections.append(
@@ -160,6 +181,10 @@ class PackedTelemetry:
             sections.append(write_section(STATUS, frame.status.to_bytes(4, "big")))
         if frame.signal is not None:
             sections.append(write_section(SIGNAL, write_signal(frame.signal)))
+        if frame.tension is not None:
+            sections.append(self._tension_section(frame.limb, frame.tension, limbs))
+        if frame.seen is not None:
+            sections.append(write_section(OBJECT, write_object(frame.seen)))
         if frame.contact:
             if len(frame.contact) > _LONGEST_CONTACT:
                 raise FrameError(
@@ -167,18 +192,15 @@ class PackedTelemetry:
                     f"{_LONGEST_CONTACT}."
                 )
             sections.append(write_section(CONTACT, frame.contact))
-        if frame.tension is not None:
-            sections.append(self._tension_section(frame, limbs))
-        if frame.seen is not None:
-            sections.append(write_section(OBJECT, write_object(frame.seen)))
         return sections
 
-    def _tension_section(self, frame: TelemetryFrame, limbs: tuple[int, ...]) -> bytes:
-        tension = frame.tension if frame.tension is not None else np.empty(0)
-        if frame.limb == WHOLE_ROBOT:
-            offset, expected = 0, self._schema.tendon_start[-1]
+    def _tension_section(
+        self, limb: int, tension: FloatArray, limbs: tuple[int, ...]
+    ) -> bytes:
+        if limb == WHOLE_ROBOT:
+            offset, expected = 0, self._tendons
         else:
-            own = self._schema.tendons(frame.limb)
+            own = self._schema.tendons(limb)
             offset, expected = own.start, own.stop - own.start
         if len(tension) != expected:
             raise FrameError(f"There are {expected} tendons, not {len(tension)}.")
@@ -206,79 +228,98 @@ class PackedTelemetry:
             FrameError: wrong length, CRC, limb or range.
         """
         head = int.from_bytes(buffer[1 : 1 + _HEAD_BYTES], "big") >> _AFTER_HEAD_BITS
-        time_ns = TELEMETRY_STAMP.time_ns(head >> _SAID_BITS, reference_ns)
+        time_ns = TELEMETRY_STAMP.time_ns(head >> _TIME_AT, reference_ns)
         self._seal.check(buffer, coarse_time(time_ns))
-        if len(buffer) <= _HEAD_BYTES + LONG_BYTES:
+        if len(buffer) <= _MOST_WITHOUT_ANY:
             raise FrameError(f"Frame is cut: {len(buffer)} bytes, telemetry has more.")
-        grade, said = head & _GRADE_MASK, head >> GRADE_BITS
-        self._limbs.check_grade(grade)
-        received, said = said & _SEQUENCE_MASK, said >> _SEQUENCE_BITS
-        hold, said = said & _HOLD_MASK, said >> 16
-        echo_time, said = said & _STAMP_MASK, said >> SETPOINT_STAMP.bits
-        echo, said = said & _SEQUENCE_MASK, said >> _SEQUENCE_BITS
-        heard, state, epoch = said & 1, said >> 1 & 0x07, said >> 4 & 0xFF
-        code = said >> 12 & _SEQUENCE_MASK
+        grade, state = head & _GRADE_MASK, head >> _STATE_AT & 0x07
+        if grade >= _GRADES:
+            raise FrameError(f"Resolution {grade} is not known.")
         if state >= len(_STATES):
             raise FrameError(f"Robot state {state} is not known.")
-        reader = BitReader(buffer[_HEAD_BYTES:-LONG_BYTES], 8 - _AFTER_HEAD_BITS)
-        limbs = self._told(buffer[0], reader)
-        _, rows = self._limbs.take(reader, limbs, grade)
-        sections = read_sections(reader.rest())
-        tension = self._take_tension(sections.get(TENSION), limbs)
-        one = limbs[0] if len(limbs) == 1 else WHOLE_ROBOT
-        if one != WHOLE_ROBOT:
-            tension = None if tension is None else tension[self._schema.tendons(one)]
-        signal, status = sections.get(SIGNAL), sections.get(STATUS)
-        seen, faults = sections.get(OBJECT), sections.get(FAULTS)
-        if status is not None and (len(status) != 4 or status[0] >> STATUS_BITS - 24):
-            raise FrameError(f"Status {status.hex()!r}: {STATUS_BITS} bits of 4 bytes.")
-        told_signal = None if signal is None else read_signal(signal)
-        held = sections.get(HELD)
-        hold_known = heard and hold != _HOLD_UNKNOWN
+        fields = buffer[_HEAD_BYTES:-LONG_BYTES]
+        limbs = self._told(buffer[0], fields)
+        _, rows, rest = self._limbs.read(fields, _SKIPPED_BITS, limbs, grade)
+        sections = read_sections(rest)
+        tension = signal = None
+        if TENSION in sections:
+            tension = self._take_tension(sections.pop(TENSION), limbs)
+        if SIGNAL in sections:
+            signal = read_signal(sections.pop(SIGNAL))
+        contact = sections.pop(CONTACT, b"")[:_LONGEST_CONTACT]
+        faults, status, seen, held = 0, -1, None, -1
+        if sections:  # the others are rare
+            faults, status, seen, held = self._take_rare(sections)
+        echo, hold_ms, echo_ns = -1, math.nan, -1
+        if head >> _HEARD_AT & 1:
+            echo = head >> _ECHO_AT & _SEQUENCE_MASK
+            echo = self._counters.echo(echo, _SEQUENCE_BITS)
+            hold = head >> _HOLD_AT & _HOLD_MASK
+            if hold != _HOLD_UNKNOWN:
+                hold_ms = hold * _HOLD_TICK_NS / NS_PER_MS
+            code = head >> _ECHO_TIME_AT & _STAMP_MASK
+            echo_ns = SETPOINT_STAMP.time_ns(code, time_ns)
+        sequence, received = self._counters.reported(
+            head >> _SEQUENCE_AT & _SEQUENCE_MASK,
+            head >> _RECEIVED_AT & _SEQUENCE_MASK,
+            _SEQUENCE_BITS,
+            time_ns,
+        )
         return TelemetryFrame(
-            sequence=self._counters.sequence(
-                code, _SEQUENCE_BITS, time_ns, telemetry=True
-            ),
+            sequence=sequence,
             generated_ns=time_ns,
             robot=self._robot_id,
-            limb=one,
-            epoch=epoch,
+            limb=limbs[0] if len(limbs) == 1 else WHOLE_ROBOT,
+            epoch=head >> _EPOCH_AT & 0xFF,
             state=_STATES[state],
             coordinates=rows,
             tension=tension,
-            echo_sequence=(self._counters.echo(echo, _SEQUENCE_BITS) if heard else -1),
-            echo_hold_ms=hold * _HOLD_TICK_NS / NS_PER_MS if hold_known else math.nan,
-            received=self._counters.received(received, _SEQUENCE_BITS, time_ns),
-            echo_generated_ns=(
-                SETPOINT_STAMP.time_ns(echo_time, time_ns) if heard else -1
-            ),
-            faults=0 if faults is None else int.from_bytes(faults[:2], "big"),
-            contact=sections.get(CONTACT, b"")[:_LONGEST_CONTACT],
-            signal=told_signal,
-            status=-1 if status is None else int.from_bytes(status, "big"),
-            seen=None if seen is None else read_object(seen, self._schema.limbs),
-            held=held[0] if held else -1,
+            echo_sequence=echo,
+            echo_hold_ms=hold_ms,
+            received=received,
+            echo_generated_ns=echo_ns,
+            faults=faults,
+            contact=contact,
+            signal=signal,
+            status=status,
+            seen=seen,
+            held=held,
         )
 
-    def _told(self, key: int, reader: BitReader) -> tuple[int, ...]:
+    def _told(self, key: int, fields: bytes) -> tuple[int, ...]:
         if key == _ALL:
             return self._schema.all_limbs
         if key == _SOME:
-            return self._limbs.take_mask(reader)
+            return self._limbs.read_mask(fields, _SKIPPED_BITS)
         limb = key & 0x07
         if limb >= self._schema.limbs:
             raise FrameError(f"No limb {limb}: 0..{self._schema.limbs - 1}.")
         return (limb,)
 
-    def _take_tension(
-        self, section: bytes | None, limbs: tuple[int, ...]
-    ) -> FloatArray | None:
-        if section is None:
-            return None
+    def _take_rare(
+        self, sections: dict[int, bytes]
+    ) -> tuple[int, int, ObjectTold | None, int]:
+        """Return faults, status, the object that was seen, and what is held."""
+        faults = int.from_bytes(sections.get(FAULTS, b"")[:2], "big")
+        status, seen = sections.get(STATUS), sections.get(OBJECT)
+        held = sections.get(HELD)
+        if status is not None and (len(status) != 4 or status[0] >> STATUS_BITS - 24):
+            raise FrameError(f"Status {status.hex()!r}: {STATUS_BITS} bits of 4 bytes.")
+        return (
+            faults,
+            -1 if status is None else int.from_bytes(status, "big"),
+            None if seen is None else read_object(seen, self._schema.limbs),
+            held[0] if held else -1,
+        )
+
+    def _take_tension(self, section: bytes, limbs: tuple[int, ...]) -> FloatArray:
+        """Return the tensions of a single limb, or those of the robot."""
         codes = self._codes_of(limbs)
         tension = self._untold.copy()
         if len(section) != codes.size or not codes.read(section, tension):
             raise FrameError(
                 f"Tensions {section.hex()!r}: {codes.size} bytes, zeros at their end."
             )
+        if len(limbs) == 1:
+            return tension[self._schema.tendons(limbs[0])]
         return tension

@@ -50,11 +50,10 @@ def write_section(kind: int, content: bytes) -> bytes:
     Raises:
         FrameError: the content is longer than 255 bytes.
     """
-    if len(content) > _LONGEST:
-        raise FrameError(
-            f"Section {kind} has {len(content)} bytes: at most {_LONGEST}."
-        )
-    return bytes((kind, len(content))) + content
+    size = len(content)
+    if size > _LONGEST:
+        raise FrameError(f"Section {kind} has {size} bytes: at most {_LONGEST}.")
+    return bytes((kind, size)) + content
 
 
 def read_sections(buffer: bytes) -> dict[int, bytes]:
@@ -65,10 +64,13 @@ def read_sections(buffer: bytes) -> dict[int, bytes]:
     """
     sections: dict[int, bytes] = {}
     at, size = 0, len(buffer)
-    while at < size:
-        end = at + 2 + buffer[at + 1] if at + 1 < size else size + 1
+    while at + 1 < size:
+        start = at + 2
+        end = start + buffer[at + 1]
         if end > size:
-            raise FrameError(f"Section at byte {at} of {size} is cut.")
-        sections[buffer[at]] = buffer[at + 2 : end]
+            break
+        sections[buffer[at]] = buffer[start:end]
         at = end
+    if at < size:
+        raise FrameError(f"Section at byte {at} of {size} is cut.")
     return sections

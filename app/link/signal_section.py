@@ -152,14 +152,11 @@ def read_signal(content: bytes) -> SignalTold:
     places, words, length = _FORMS[fields]
     if len(content) != length:
         raise FrameError(f"Signal has {len(content)} bytes, not {length}.")
-    codes = words.unpack_from(content, _HEAD_BYTES)
-    vectors = [_ZERO] * len(_VECTORS)
-    at = 0
-    for place, step in places:
-        x, y, z = codes[at : at + 3]
+    vectors = [_ZERO, _ZERO, _ZERO, _ZERO]
+    at = _HEAD_BYTES + words.size
+    triples = _TRIPLE.iter_unpack(content[_HEAD_BYTES:at])
+    for (place, step), (x, y, z) in zip(places, triples, strict=True):
         vectors[place] = step * x, step * y, step * z
-        at += 3
-    at = _HEAD_BYTES + 2 * at
     integral = _ZERO
     if fields & _INTEGRAL:
         step = _INTEGRAL_STEP
@@ -225,6 +222,7 @@ def _form(fields: int) -> tuple[tuple[tuple[int, float], ...], struct.Struct, in
 
 
 _SINGLE = struct.Struct(">f")
+_TRIPLE = struct.Struct(">3h")
 _FORMS = tuple(map(_form, range(64)))
 
 

@@ -33,6 +33,7 @@ __all__ = [
 
 _COARSE_NS = 128 * NS_PER_MS
 _COARSE_BITS = 21
+_COARSE_MASK = (1 << _COARSE_BITS) - 1
 CLOCK_SPAN_NS = _COARSE_NS << _COARSE_BITS
 """Clocks of the two sides are known to one another modulo this [ns]."""
 
@@ -99,4 +100,4 @@ def coarse_time(time_ns: int) -> bytes:
     Args:
         time_ns: a whole number of ticks of the stamp it is sent by [ns].
     """
-    return (time_ns // _COARSE_NS % (1 << _COARSE_BITS)).to_bytes(3, "big")
+    return (time_ns // _COARSE_NS & _COARSE_MASK).to_bytes(3, "big")
