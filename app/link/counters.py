@@ -39,16 +39,16 @@ def _taken(
     if before is None:
         return code, (code, time_ns, 0.0, 0.0)
     last, then_ns, steps, elapsed_ns = before
-    span, since_ns = 1 << bits, time_ns - then_ns
-    if since_ns < 0:
-        return last - (last - code) % span, before
-    if since_ns == 0:
+    span = 1 << bits
+    since_ns = time_ns - then_ns
+    if since_ns <= 0:
+        if since_ns < 0:
+            return last - (last - code) % span, before
         near = unwrap(code, bits, last, span // 4)
         return near, (max(last, near), time_ns, steps, elapsed_ns)
     step = least + (code - last - least) % span
-    ahead = steps / elapsed_ns * since_ns - step if elapsed_ns > 0.0 else 0.0
-    if 2.0 * ahead > span:  # nearer to a turn more than to none
-        step += round(ahead / span) * span
+    if elapsed_ns and 2.0 * (ahead := steps / elapsed_ns * since_ns - step) > span:
+        step += round(ahead / span) * span  # nearer to a turn more than to none
     else:
         steps = _MEMORY * steps + step
         elapsed_ns = _MEMORY * elapsed_ns + since_ns

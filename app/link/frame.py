@@ -226,7 +226,8 @@ class Codec:
         if self.profile is Profile.COMPACT:
             return self._encode_compact(frame)
         if isinstance(frame, TelemetryFrame):
-            self._check_shape(frame)
+            if frame.coordinates.shape != self._shapes.get(frame.limb):
+                raise self._misshapen(frame)
             return self._telemetry.write(frame, self.mtu_bytes)
         if isinstance(frame, HelloFrame):
             return self._hello.write(frame, compact=False)
@@ -235,9 +236,10 @@ class Codec:
             return self._setpoints.write_mode(frame)
         if frame.goal:
             return self._setpoints.write_goal(frame, self.mtu_bytes)
-        if not len(frame.coordinates):  # it announces the arming
-            return self._setpoints.write_mode(frame)
-        self._check_shape(frame)
+        if frame.coordinates.shape != self._shapes.get(frame.limb):
+            if not len(frame.coordinates):  # it announces the arming
+                return self._setpoints.write_mode(frame)
+            raise self._misshapen(frame)
         return self._setpoints.write_setpoint(frame, self.mtu_bytes)
 
     def _encode_compact(self, frame: Frame) -> bytes:
@@ -262,17 +264,17 @@ class Codec:
     def _check_compact_shape(self, frame: SetpointFrame | TelemetryFrame) -> None:
         if frame.limb == WHOLE_ROBOT:
             raise FrameError("A compact frame tells one limb, not the whole robot.")
-        self._check_shape(frame)
+        if frame.coordinates.shape != self._shapes.get(frame.limb):
+            raise self._misshapen(frame)
 
-    def _check_shape(self, frame: SetpointFrame | TelemetryFrame) -> None:
+    def _misshapen(self, frame: SetpointFrame | TelemetryFrame) -> FrameError:
         shape = self._shapes.get(frame.limb)
-        if frame.coordinates.shape != shape:
-            if shape is None:
-                raise FrameError(f"No limb {frame.limb}: 0..{self.schema.limbs - 1}.")
-            raise FrameError(
-                f"Coordinates of limb {frame.limb} are {shape}, not "
-                f"{frame.coordinates.shape}."
-            )
+        if shape is None:
+            return FrameError(f"No limb {frame.limb}: 0..{self.schema.limbs - 1}.")
+        return FrameError(
+            f"Coordinates of limb {frame.limb} are {shape}, not "
+            f"{frame.coordinates.shape}."
+        )
 
     # -- in ------------------------------------------------------------------------
 
@@ -299,8 +301,11 @@ class Codec:
             return self._hello.read(buffer, reference_ns)
         sender = self._senders.find(peer)
         if key in _SETPOINT_KEYS:
-            frame: Frame = self._setpoints.read(buffer, reference_ns, sender)
-        elif profile_of(buffer) is Profile.COMPACT:
+            told = self._setpoints.read(buffer, reference_ns, sender)
+            if not told.stranger:
+                self._senders.keep(peer, sender)
+            return told
+        if profile_of(buffer) is Profile.COMPACT:
             beside = key >= COMPACT_GOAL_KEY and len(buffer) == COMPACT_BYTES
             reader = self._beside if beside else self._compact
             frame = reader.read(buffer, reference_ns, sender)

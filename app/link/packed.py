@@ -49,7 +49,8 @@ _HEAD_BITS = SETPOINT_STAMP.bits + _SEQUENCE_BITS + _EPOCH_BITS
 _HEAD_BYTES = 1 + _HEAD_BITS // 8  # with the key; nothing is filled
 _FORM_BITS = GRADE_BITS + 1
 _BASE_BITS = 8
-_DELTA_HEAD_BYTES = 6  # of which 5 bits are the first limb's
+_DELTA_HEAD_END = 7  # of its bytes, of whose last 5 bits are the first limb's
+_DELTA_AT = 8 + _HEAD_BITS + _FORM_BITS + _BASE_BITS  # bit where a delta starts
 _FULL_EVERY = 10  # frames, for a peer that has lost what it acknowledged
 _PLAN_EVERY = 8  # frames, for a peer that missed it
 _PLAN_REPEATS = 3  # after a change
@@ -230,18 +231,20 @@ class PackedSetpoints:
             return self._read_mode(buffer, reference_ns, sender)
         # time 14, sequence 10, epoch 8, grade 2, delta 1, base 8, and 5 bits more; the
         # shortest frame has as many, its seal included
-        head = int.from_bytes(buffer[1 : 1 + _DELTA_HEAD_BYTES], "big")
+        head = int.from_bytes(buffer[1:_DELTA_HEAD_END], "big")
         time_ns = SETPOINT_STAMP.time_ns(head >> 34, reference_ns)
-        code, epoch = head >> 24 & _SEQUENCE_MASK, head >> 16 & _EPOCH_MASK
+        code = head >> 24 & _SEQUENCE_MASK
+        epoch = head >> 16 & _EPOCH_MASK
         if key == _GOAL:
             return self._read_goal(buffer, time_ns, code, epoch, sender)
-        grade, is_delta, distance = head >> 14 & 3, head >> 13 & 1, head >> 5 & 0xFF
+        grade = head >> 14 & 3
         if grade >= _GRADES:
             raise FrameError(f"Resolution {grade} is not known.")
         known = coarse_time(time_ns)
-        counter = sender.counters
-        sequence, ahead = counter.ahead(code, _SEQUENCE_BITS, time_ns)
-        if is_delta:
+        counters = sender.counters
+        sequence, ahead = counters.ahead(code, _SEQUENCE_BITS, time_ns)
+        if head >> 13 & 1:  # a delta
+            distance = head >> 5 & 0xFF
             if key != _ALL and not self._tells_all(key):
                 raise FrameError("A delta frame must tell all limbs.")
             base = sender.bases.get(sequence - distance)
@@ -250,29 +253,30 @@ class PackedSetpoints:
                     f"Delta starts from frame {distance} before, which is not known."
                 )
             self._seal.check(buffer, known + base.known())
-            start = 8 + _HEAD_BITS + _FORM_BITS + _BASE_BITS
             end = 8 * (len(buffer) - LONG_BYTES)
             limbs = self._schema.all_limbs
             value, rows, after = self._limbs.read_delta(
-                buffer, start, end, base.codes, grade
+                buffer, _DELTA_AT, end, base.codes, grade
             )
             rest = buffer[after:-LONG_BYTES]
         else:
             self._seal.check(buffer, known)
             fields = buffer[_HEAD_BYTES:-LONG_BYTES]
-            limbs = self._told(key, fields)
+            limbs = self._schema.all_limbs
+            if key != _ALL:
+                limbs = self._told(key, fields)
             value, rows, rest = self._limbs.read(fields, _FORM_BITS, limbs, grade)
         sections = read_sections(rest)
-        period, uplink = sender.period_ms, sender.uplink_bps
-        signal = grip = None
+        plan = signal = grip = None
         if PLAN in sections:
-            period, uplink = self._take_plan(sections[PLAN])
+            plan = self._take_plan(sections[PLAN])
         if SIGNAL in sections:
             signal = self._take_signal(sections[SIGNAL], limbs)
         if GRIP in sections:
             grip = read_grip(sections[GRIP], self._schema.limbs)
-        counter.accept(ahead)
-        sender.period_ms, sender.uplink_bps = period, uplink
+        counters.accept(ahead)
+        if plan is not None:
+            sender.period_ms, sender.uplink_bps = plan
         if len(limbs) == self._schema.limbs:
             codes = self._limbs.codes(grade)
             sender.bases.keep(sequence, State(self._grades[grade], codes, value))
@@ -283,9 +287,9 @@ class PackedSetpoints:
             limb=limbs[0] if len(limbs) == 1 else WHOLE_ROBOT,
             epoch=epoch,
             mode=StationMode.ARMED,
-            period_ms=period,
+            period_ms=sender.period_ms,
             coordinates=rows,
-            uplink_bps=uplink,
+            uplink_bps=sender.uplink_bps,
             active=key in _WITH_ACTIVE,
             signal=signal,
             grip=grip,
@@ -329,8 +333,7 @@ class PackedSetpoints:
         return key == _ALL or (self._schema.limbs == 1 and key in (_ACTIVE_LIMB, _LIMB))
 
     def _told(self, key: int, fields: bytes) -> tuple[int, ...]:
-        if key == _ALL:
-            return self._schema.all_limbs
+        """Return the limbs of a frame of one or several."""
         if key in (_SOME, _SOME_WITH_ACTIVE):
             return self._limbs.read_mask(fields, _FORM_BITS)
         limb = key & 0x07

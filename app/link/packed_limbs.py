@@ -101,13 +101,13 @@ class PackedLimbs:
             mask, value = radix.write(0, self._schema.limbs, coordinates)
         else:
             mask, value = radix.write(limb, limb + 1, coordinates)
-        if mask < 0:
+        if mask <= 0:
+            if not mask:
+                raise FrameError("A frame must tell at least one limb: all are NaN.")
             raise FrameError(
                 "Coordinates cannot be sent: they are not finite: "
                 f"{np.asarray(coordinates).tolist()}."
             )
-        if not mask:
-            raise FrameError("A frame must tell at least one limb: all are NaN.")
         return self._masks[mask], value
 
     def codes(self, grade: int) -> IntArray:
@@ -168,12 +168,12 @@ class PackedLimbs:
                 a bit of the filling is set.
         """
         bits, _, all_bits, mask, first, last = self.form(limbs, grade)
-        left = 8 * len(fields) - skipped
-        if all_bits > left:
-            left -= all_bits - bits
+        end = skipped + all_bits
+        size = (end + 7) >> 3
+        if size > len(fields):
+            left = 8 * len(fields) - end + bits
             raise FrameError(f"Frame is cut: {bits} bits wanted, {left} left.")
-        size = (skipped + all_bits + 7) >> 3
-        filling = 8 * size - skipped - all_bits
+        filling = 8 * size - end
         number = int.from_bytes(fields[:size], "big")
         value = number >> filling & (1 << bits) - 1
         rows = self._radix[grade].read(mask, value, first, last)

@@ -78,6 +78,10 @@ _GRADES = len(Grade)
 _LONGEST_CONTACT = 64
 _BY_IMPORTANCE = (FAULTS, HELD, STATUS, SIGNAL, CONTACT, TENSION, OBJECT)
 _STATES = tuple(RobotState)
+_STATES_END = len(_STATES)
+_Rare = tuple[int, int, ObjectTold | None, int]
+"""Faults, status, the object that was seen, and what is held."""
+_NOTHING_RARE: _Rare = (0, -1, None, -1)
 _ONE = Kind.TELEMETRY_LIMB.value
 _SOME, _ALL = Kind.TELEMETRY_SOME.value, Kind.TELEMETRY_ALL.value
 
@@ -232,13 +236,16 @@ class PackedTelemetry:
         self._seal.check(buffer, coarse_time(time_ns))
         if len(buffer) <= _MOST_WITHOUT_ANY:
             raise FrameError(f"Frame is cut: {len(buffer)} bytes, telemetry has more.")
-        grade, state = head & _GRADE_MASK, head >> _STATE_AT & 0x07
+        grade = head & _GRADE_MASK
         if grade >= _GRADES:
             raise FrameError(f"Resolution {grade} is not known.")
-        if state >= len(_STATES):
+        state = head >> _STATE_AT & 0x07
+        if state >= _STATES_END:
             raise FrameError(f"Robot state {state} is not known.")
         fields = buffer[_HEAD_BYTES:-LONG_BYTES]
-        limbs = self._told(buffer[0], fields)
+        key, limbs = buffer[0], self._schema.all_limbs
+        if key != _ALL:
+            limbs = self._told(key, fields)
         _, rows, rest = self._limbs.read(fields, _SKIPPED_BITS, limbs, grade)
         sections = read_sections(rest)
         tension = signal = None
@@ -247,9 +254,9 @@ class PackedTelemetry:
         if SIGNAL in sections:
             signal = read_signal(sections.pop(SIGNAL))
         contact = sections.pop(CONTACT, b"")[:_LONGEST_CONTACT]
-        faults, status, seen, held = 0, -1, None, -1
-        if sections:  # the others are rare
-            faults, status, seen, held = self._take_rare(sections)
+        # the others are rare
+        rare = self._take_rare(sections) if sections else _NOTHING_RARE
+        faults, status, seen, held = rare
         echo, hold_ms, echo_ns = -1, math.nan, -1
         if head >> _HEARD_AT & 1:
             echo = head >> _ECHO_AT & _SEQUENCE_MASK
@@ -287,8 +294,7 @@ class PackedTelemetry:
         )
 
     def _told(self, key: int, fields: bytes) -> tuple[int, ...]:
-        if key == _ALL:
-            return self._schema.all_limbs
+        """Return the limbs of a frame of one or several."""
         if key == _SOME:
             return self._limbs.read_mask(fields, _SKIPPED_BITS)
         limb = key & 0x07
@@ -296,10 +302,7 @@ class PackedTelemetry:
             raise FrameError(f"No limb {limb}: 0..{self._schema.limbs - 1}.")
         return (limb,)
 
-    def _take_rare(
-        self, sections: dict[int, bytes]
-    ) -> tuple[int, int, ObjectTold | None, int]:
-        """Return faults, status, the object that was seen, and what is held."""
+    def _take_rare(self, sections: dict[int, bytes]) -> _Rare:
         faults = int.from_bytes(sections.get(FAULTS, b"")[:2], "big")
         status, seen = sections.get(STATUS), sections.get(OBJECT)
         held = sections.get(HELD)

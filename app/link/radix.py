@@ -241,7 +241,7 @@ class Radix:
         """
         rows = np.ascontiguousarray(coordinates, dtype=np.float64)
         told = self._quantise(self.data, first, last, rows, self.words)
-        return told, self.number()
+        return told, int.from_bytes(self._bytes, "little")
 
     def number(self) -> int:
         """Return the number that was written last, here or by another kernel."""

@@ -18,6 +18,8 @@ from models.numerics import FloatArray, IntArray, kernel
 __all__ = ["SentLimbs"]
 
 _FRAMES_KEPT = 1024
+_Spans = tuple[tuple[int, int], ...]
+"""Neighbouring limbs: the first, and the one after the last."""
 
 
 class _SentData(NamedTuple):
@@ -92,7 +94,8 @@ class SentLimbs:
         self._rounding = np.zeros(schema.limbs)
         self._has = np.zeros(schema.limbs, dtype=np.int64)
         since, part = np.zeros((2, schema.limbs), dtype=np.int64)
-        self._frames: OrderedDict[int, tuple[tuple[int, ...], int]] = OrderedDict()
+        self._whole: _Spans = ((0, schema.limbs),)
+        self._frames: OrderedDict[int, tuple[_Spans, int]] = OrderedDict()
         self._data = Bound(_SentData(steps, self._rounding, since, part, self._has))
         self._note_sent = bind(note_sent, self._data, 0, 0, 0, 0)
         self._note_accepted = bind(note_accepted, self._data, 0, 0, 0, 0)
@@ -134,21 +137,17 @@ class SentLimbs:
         """
         # the bound kernel looks at no type: it gets an array of our own
         self._now[...] = commanded
-        part = 0
-        for first, last in self._spans(limbs):
+        part, spans = 0, self._whole
+        if len(limbs) < self._limbs:
+            spans = tuple((limb, limb + 1) for limb in limbs)
+        for first, last in spans:
             part = self._note_sent(self._data, first, last, sequence, parts)
-        self._frames[sequence] = (limbs, part)
+        self._frames[sequence] = (spans, part)
         if len(self._frames) > _FRAMES_KEPT:
             self._frames.popitem(last=False)
 
     def accepted(self, sequence: int) -> None:
         """The robot is known to have accepted this frame."""
-        limbs, part = self._frames.pop(sequence, ((), 0))
-        for first, last in self._spans(limbs):
+        spans, part = self._frames.pop(sequence, ((), 0))
+        for first, last in spans:
             self._note_accepted(self._data, first, last, sequence, part)
-
-    def _spans(self, limbs: tuple[int, ...]) -> list[tuple[int, int]]:
-        """Return limbs as spans of neighbours."""
-        if len(limbs) == self._limbs:
-            return [(0, self._limbs)]
-        return [(limb, limb + 1) for limb in limbs]

@@ -39,6 +39,7 @@ __all__ = [
 
 ENGAGEMENTS = 2048
 """The count of engagements is told modulo this."""
+_ENGAGEMENT_MASK = ENGAGEMENTS - 1
 
 Vector = tuple[float, float, float]
 
@@ -70,6 +71,7 @@ _VECTORS = (
     (SignalField.WAVE.value, _WAVE_STEP),
 )
 _INTEGRAL, _ENERGY = SignalField.INTEGRAL.value, SignalField.ENERGY.value
+_BEHIND_VECTORS = _INTEGRAL | _ENERGY
 _FIELDS = tuple(map(SignalField, range(64)))
 """Combinations by number: to look one up costs less than to make it."""
 
@@ -108,18 +110,18 @@ def write_signal(told: SignalTold) -> bytes:
     Raises:
         FrameError: a value that is told is not finite, or a number is out of range.
     """
-    if told.limb >> _LIMB_BITS or told.strategy >> _STRATEGY_BITS:
+    limb, strategy, engagement, flags, *vectors, integral, energy = told
+    if limb >> _LIMB_BITS or strategy >> _STRATEGY_BITS:
         raise FrameError(
-            f"Signal of limb {told.limb}, strategy {told.strategy}: limbs are "
+            f"Signal of limb {limb}, strategy {strategy}: limbs are "
             f"0..{(1 << _LIMB_BITS) - 1}, strategies 0..{(1 << _STRATEGY_BITS) - 1}."
         )
-    fields = int(told.fields)
-    head = told.strategy << 20 | told.limb << 17 | fields << 11
-    content = (head | told.engagement % ENGAGEMENTS).to_bytes(_HEAD_BYTES, "big")
-    vectors = told.position, told.velocity, told.force, told.wave
+    fields = int(flags)
+    head = strategy << 20 | limb << 17 | fields << 11 | engagement % ENGAGEMENTS
+    content = head.to_bytes(_HEAD_BYTES, "big")
     codes: list[int] = []
     places, words, _ = _FORMS[fields]
-    for place, step in places:
+    for place, step, _ in places:
         x, y, z = vectors[place]
         try:
             codes += round(x / step), round(y / step), round(z / step)
@@ -131,13 +133,13 @@ def write_signal(told: SignalTold) -> bytes:
         within = [min(max(code, -_WORD), _WORD - 1) for code in codes]
         content += words.pack(*within)
     if fields & _INTEGRAL:
-        if not all(map(math.isfinite, told.integral)):
-            raise _not_finite(told.integral)
-        for value in told.integral:
+        if not all(map(math.isfinite, integral)):
+            raise _not_finite(integral)
+        for value in integral:
             code = round(value / _INTEGRAL_STEP) % _INTEGRAL_SPAN
             content += code.to_bytes(3, "big")
     if fields & _ENERGY:
-        content += _rounded_down(told.energy)
+        content += _rounded_down(energy)
     return content
 
 
@@ -153,10 +155,30 @@ def read_signal(content: bytes) -> SignalTold:
     if len(content) != length:
         raise FrameError(f"Signal has {len(content)} bytes, not {length}.")
     vectors = [_ZERO, _ZERO, _ZERO, _ZERO]
-    at = _HEAD_BYTES + words.size
-    triples = _TRIPLE.iter_unpack(content[_HEAD_BYTES:at])
-    for (place, step), (x, y, z) in zip(places, triples, strict=True):
+    codes = words.unpack_from(content, _HEAD_BYTES)
+    for place, step, own in places:
+        x, y, z = codes[own]
         vectors[place] = step * x, step * y, step * z
+    integral, energy = _ZERO, 0.0
+    if fields & _BEHIND_VECTORS:
+        integral, energy = _read_behind(content, _HEAD_BYTES + words.size, fields)
+    position, velocity, force, wave = vectors
+    return SignalTold(
+        head >> 17 & 0x07,
+        head >> 20,
+        head & _ENGAGEMENT_MASK,
+        _FIELDS[fields],
+        position,
+        velocity,
+        force,
+        wave,
+        integral,
+        energy,
+    )
+
+
+def _read_behind(content: bytes, at: int, fields: int) -> tuple[Vector, float]:
+    """Return the integral and the energy, 0 where they are not told."""
     integral = _ZERO
     if fields & _INTEGRAL:
         step = _INTEGRAL_STEP
@@ -171,19 +193,7 @@ def read_signal(content: bytes) -> SignalTold:
         (energy,) = _SINGLE.unpack_from(content, at)
         if not 0.0 <= energy < math.inf:
             raise FrameError(f"Energy {energy} J: must be finite and not negative.")
-    position, velocity, force, wave = vectors
-    return SignalTold(
-        limb=head >> 17 & 0x07,
-        strategy=head >> 20,
-        engagement=head & (ENGAGEMENTS - 1),
-        fields=_FIELDS[fields],
-        position=position,
-        velocity=velocity,
-        force=force,
-        wave=wave,
-        integral=integral,
-        energy=energy,
-    )
+    return integral, energy
 
 
 def near(told: Sequence[float], last: Sequence[float]) -> Vector:
@@ -206,14 +216,19 @@ def engagement_near(told: int, count: int) -> int:
     return count - (count - told) % ENGAGEMENTS
 
 
-def _form(fields: int) -> tuple[tuple[tuple[int, float], ...], struct.Struct, int]:
+_Form = tuple[tuple[tuple[int, float, slice], ...], struct.Struct, int]
+
+
+def _form(fields: int) -> _Form:
     """How a combination is told.
 
     Returns:
-        Which of the vectors there are, and their steps; their words; the whole length.
+        Which of the vectors there are, their steps, and which of the codes are theirs;
+        their words; the whole length.
     """
+    steps = [(k, step) for k, (bit, step) in enumerate(_VECTORS) if fields & bit]
     places = tuple(
-        (place, step) for place, (bit, step) in enumerate(_VECTORS) if fields & bit
+        (place, step, slice(3 * k, 3 * k + 3)) for k, (place, step) in enumerate(steps)
     )
     words = struct.Struct(">" + "3h" * len(places))
     integral = 9 if fields & _INTEGRAL else 0
@@ -222,7 +237,6 @@ def _form(fields: int) -> tuple[tuple[tuple[int, float], ...], struct.Struct, in
 
 
 _SINGLE = struct.Struct(">f")
-_TRIPLE = struct.Struct(">3h")
 _FORMS = tuple(map(_form, range(64)))
 
 
