@@ -210,8 +210,18 @@ class Channel:
     # -- inside --------------------------------------------------------------------
 
     def _end(self, packet: Passage, fate: Fate, delivered_ns: int = 0) -> PacketRecord:
-        self.totals[packet.direction, fate] += 1
-        record = packet.record(fate, delivered_ns)
+        way = packet.direction
+        self.totals[way, fate] += 1
+        record = PacketRecord(
+            way,
+            packet.key,
+            len(packet.payload),
+            fate,
+            packet.submitted_ns,
+            packet.started_ns,
+            packet.due_ns,
+            delivered_ns,
+        )
         self._records.append(record)
         return record
 
@@ -219,8 +229,7 @@ class Channel:
         """Let all that is due by now happen, in order of time."""
         if now_ns < self._work_ns:
             return
-        while self._change_ns <= now_ns:
-            change_ns = self._change_ns
+        while (change_ns := self._change_ns) <= now_ns:
             self._work(change_ns)
             self._watch(change_ns)
         self._work(now_ns)
@@ -302,10 +311,12 @@ class Channel:
             self._end(packet, packet.fate)
             return
         way, settings = packet.direction, self.settings
-        mean_ms = settings.delay_at(packet.started_ns - self._taken_up_ns)
-        delay_ms = max(
-            mean_ms + packet.deviation_ms, min(settings.least_delay_ms, mean_ms)
-        )
+        mean_ms, least_ms = settings.delay_ms, settings.least_delay_ms
+        if settings.replay is not None:
+            mean_ms = settings.delay_at(packet.started_ns - self._taken_up_ns)
+        if mean_ms < least_ms:
+            least_ms = mean_ms
+        delay_ms = max(mean_ms + packet.deviation_ms, least_ms)
         due_ns = packet.ends_ns + round(delay_ms * NS_PER_MS)
         if settings.ordered:
             due_ns = self._last_due_ns[way] = max(due_ns, self._last_due_ns[way])
@@ -315,24 +326,22 @@ class Channel:
 
     def _start(self, serialiser: Serialiser, packet: Passage, now_ns: int) -> bool:
         """Start a packet; False where it has to wait for its time."""
-        way = packet.direction
-        bits = 8 * (len(packet.payload) + self.settings.overhead_bytes)
+        way, settings, taken_up_ns = packet.direction, self.settings, self._taken_up_ns
+        bits = 8 * (len(packet.payload) + settings.overhead_bytes)
         started_ns, ends_ns = serialiser.air_time(
-            self.settings,
-            way,
-            packet.submitted_ns,
-            bits,
-            self.start_ns,
-            self._taken_up_ns,
+            settings, way, packet.submitted_ns, bits, self.start_ns, taken_up_ns
         )
         if started_ns > now_ns:
             serialiser.wake_ns = started_ns
             return False
-        loss = self.settings.loss_at(started_ns - self._taken_up_ns)
+        loss = settings.weather.residual
+        if settings.replay is not None:
+            loss = settings.loss_at(started_ns - taken_up_ns)
         lost, packet.deviation_ms = self._weather[way].draw(
             started_ns - self.start_ns, loss
         )
-        packet.fate = Fate(lost) if lost else Fate.DELIVERED
+        if lost:
+            packet.fate = Fate(lost)
         packet.started_ns, packet.ends_ns = started_ns, ends_ns
         self.bits_sent[way] += bits
         serialiser.took(packet)

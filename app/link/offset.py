@@ -66,18 +66,14 @@ class ClockOffset:
         self._best: deque[_Exchange] = deque(maxlen=_BINS)  # narrowest of each bin
         self._line: tuple[_Exchange, float] | None = None  # a point on it, and drift
         self._suspects: list[_Exchange] = []
-        self._offset_ns = 0
+        self.offset_ns = 0
+        """Peer's clock minus ours [ns]."""
         self._believed_ns: int | None = None  # newest time given by `ours`
         self._guess: tuple[int, int] | None = None  # since when, least apparent age
         self._last: tuple[int, int] | None = None  # time and round trip, last exchange
         self._unanswered_ns: int | None = None  # since when round trips only grow
         self.rebased = 0
         """How often a clock was found to have been set."""
-
-    @property
-    def offset_ns(self) -> int:
-        """Peer's clock minus ours [ns]."""
-        return self._offset_ns
 
     @property
     def drift_ppm(self) -> float:
@@ -93,7 +89,7 @@ class ClockOffset:
         if self._bounds is None or self._suspects:
             return None
         low_ns, high_ns = self._bounds.low_ns, self._bounds.high_ns
-        return max(high_ns - self._offset_ns, self._offset_ns - low_ns)
+        return max(high_ns - self.offset_ns, self.offset_ns - low_ns)
 
     @property
     def doubtful(self) -> bool:
@@ -107,7 +103,7 @@ class ClockOffset:
             now_ns: our time of reception [ns].
             stamp_ns: time on the peer's clock [ns].
         """
-        time_ns = stamp_ns - self._offset_ns
+        time_ns = stamp_ns - self.offset_ns
         if time_ns > now_ns or self._suspects:
             return self._bounded(now_ns, time_ns)
         believed_ns = self._believed_ns
@@ -119,7 +115,7 @@ class ClockOffset:
         """Return a time that is later than now, or in doubt, as far as believed."""
         ahead_ns = NS_PER_S  # a guess at the delay may be so wrong
         if self._bounds is not None:
-            ahead_ns = self._bounds.high_ns - self._offset_ns + _SLACK_NS
+            ahead_ns = self._bounds.high_ns - self.offset_ns + _SLACK_NS
         last_ns = self._believed_ns
         if self._suspects or time_ns > now_ns + ahead_ns:
             if last_ns is None or last_ns > now_ns:
@@ -155,7 +151,7 @@ class ClockOffset:
         self._guess = (first_ns, min(least_ns, apparent_age_ns))
         wild = not -NS_PER_S < apparent_age_ns < delay_ns + 3 * NS_PER_S
         if wild or now_ns - first_ns > _GUESS_AFTER_NS:
-            self._offset_ns = delay_ns - self._guess[1]
+            self.offset_ns = delay_ns - self._guess[1]
 
     def note(self, now_ns: int, apparent_age_ns: int, rtt_ns: int) -> None:
         """Take an exchange.
@@ -173,7 +169,7 @@ class ClockOffset:
             self._bounds = exchange
         else:
             joint = self._bounds.meet(exchange)
-            if joint.width_ns >= 0:
+            if joint.low_ns <= joint.high_ns:
                 self._suspects = []
                 self._bounds = joint
             elif self._is_sure(exchange):
@@ -230,7 +226,7 @@ class ClockOffset:
     def _settle(self, now_ns: int, bounds: _Exchange) -> None:
         """Estimate the offset within the bounds."""
         if bounds.low_ns <= 0 <= bounds.high_ns:
-            self._offset_ns = 0
+            self.offset_ns = 0
             return
         likely_ns = bounds.middle_ns
         since_ns = now_ns if self._unanswered_ns is None else self._unanswered_ns
@@ -240,7 +236,7 @@ class ClockOffset:
         elif self._line is not None:
             point, drift = self._line
             likely_ns = point.middle_ns + round(drift * (now_ns - point.time_ns))
-        self._offset_ns = min(max(likely_ns, bounds.low_ns), bounds.high_ns)
+        self.offset_ns = min(max(likely_ns, bounds.low_ns), bounds.high_ns)
 
 
 def _fit(best: deque[_Exchange]) -> tuple[_Exchange, float] | None:

@@ -122,7 +122,7 @@ class Pacer:
 
     def _take_up(self, budget: PaceBudget) -> None:
         self.budget = budget
-        self._bytes_per_s = budget.bytes_per_s()
+        self.bytes_per_s = budget.bytes_per_s()
         self._is_certain = budget.certain and budget.bandwidth_bps is not None
 
     def wish(self, limb_hz: float) -> None:
@@ -267,29 +267,30 @@ class Pacer:
             limbs: whose; none for a mode frame, which counts against the budget only.
             size_bytes: its length without the link's overhead.
         """
-        rate = self._bytes_per_s
+        rate = self.bytes_per_s
         if rate is not None:
             size = size_bytes + self.budget.overhead_bytes
-            cost_ns = size * NS_PER_S / (rate * self._backoff)
-            self._next_ns = max(self._next_ns, now_ns - _SLACK_NS) + round(cost_ns)
+            cost_ns = round(size * NS_PER_S / (rate * self._backoff))
+            from_ns = now_ns - _SLACK_NS
+            self._next_ns = cost_ns + max(self._next_ns, from_ns)
         self._sends.append(now_ns)
         if self._first_ns is None:
             self._first_ns = now_ns
         self._in_flight.append(now_ns)
-        if limbs:
+        count = len(self._limb_sent_ns)
+        if self._in_step and len(limbs) == count:  # what holds for one holds for all
+            if self._oldest_ns is not None:
+                gap_ns = now_ns - self._oldest_ns
+                interval_ns = self._mean_of(self._interval_ns[0], gap_ns)
+                self._interval_ns = [interval_ns] * count
+            self._limb_sent_ns = [now_ns] * count
+            self._oldest_ns, self._due_ns = now_ns, now_ns + self._rest_ns
+        elif limbs:
             self._told(now_ns, limbs)
 
     def _told(self, now_ns: int, limbs: Sequence[int]) -> None:
-        """Note when limbs were told, and what time is now expected to the next."""
+        """Note when some limbs were told, and what time is expected to the next."""
         count = len(self._limb_sent_ns)
-        if self._in_step and len(limbs) == count:  # what holds for one holds for all
-            interval_ns = self._interval_ns[0]
-            if self._oldest_ns is not None:
-                interval_ns = self._mean_of(interval_ns, now_ns - self._oldest_ns)
-            self._interval_ns = [interval_ns] * count
-            self._limb_sent_ns = [now_ns] * count
-            self._note_oldest(now_ns)
-            return
         for limb in limbs:
             last_ns = self._limb_sent_ns[limb]
             if last_ns is not None:
@@ -313,22 +314,23 @@ class Pacer:
             rtt_ns: round trip, the peer's own waiting taken off [ns].
             hold_ns: that waiting [ns].
         """
+        in_flight, recent, least = self._in_flight, self._recent, self._least
         sent_ns = now_ns - rtt_ns - hold_ns
-        while self._in_flight and self._in_flight[0] <= sent_ns:
-            self._in_flight.popleft()
-        self._recent.append(rtt_ns)
-        while self._least and self._least[-1][1] >= rtt_ns:
-            self._least.pop()
-        self._least.append((now_ns, rtt_ns))
-        while now_ns - self._least[0][0] > _BASE_WINDOW_NS:
-            self._least.popleft()
+        while in_flight and in_flight[0] <= sent_ns:
+            in_flight.popleft()
+        recent.append(rtt_ns)
+        while least and least[-1][1] >= rtt_ns:
+            least.pop()
+        least.append((now_ns, rtt_ns))
+        while now_ns - least[0][0] > _BASE_WINDOW_NS:
+            least.popleft()
         self._average(now_ns, rtt_ns)
-        if len(self._recent) < _RECENT:
+        if len(recent) < _RECENT:
             return
-        recent_ns = min(self._recent)
+        recent_ns = min(recent)
         if self._changed_ns is not None and now_ns - self._changed_ns < recent_ns:
             return  # the last change has not had time to show
-        usual_ns = self._mean_ns if self._is_certain else self._least[0][1]
+        usual_ns = self._mean_ns if self._is_certain else least[0][1]
         limit_ns = usual_ns + max(_GROWTH_NS, _GROWTH_SHARE * usual_ns)
         if recent_ns > limit_ns:
             self._change(now_ns, max(_LEAST, self._backoff * _CUT))

@@ -80,19 +80,6 @@ class Passage:
     deviation_ms: float = field(default=0.0, init=False)
     due_ns: int = field(default=0, init=False)
 
-    def record(self, fate: Fate, delivered_ns: int = 0) -> PacketRecord:
-        """Return its life, which has ended so; delivered at a time [ns], or never."""
-        return PacketRecord(
-            self.direction,
-            self.key,
-            len(self.payload),
-            fate,
-            self.submitted_ns,
-            self.started_ns,
-            self.due_ns,
-            delivered_ns,
-        )
-
 
 class Delivery(NamedTuple):
     """A packet that arrives."""

@@ -150,9 +150,10 @@ class StationSide:
             the station's clock but for `clock.offset_ns`.
         """
         paced, self._paced, self.idle_until_ns = self._paced, False, 0
-        self.knowledge.changed()
-        self.knowledge.rate_up.note(now_ns, len(buffer))
-        reference_ns = now_ns + self._origin_ns + self.clock.offset_ns
+        knowledge = self.knowledge
+        knowledge.changed()
+        knowledge.rate_up.note(now_ns, len(buffer))
+        reference_ns = now_ns + self._origin_ns + knowledge.clock.offset_ns
         try:
             frame = self.codec.decode(buffer, reference_ns)
         except FrameError as error:
@@ -168,7 +169,7 @@ class StationSide:
         if self._origin_ns:
             frame = frame._replace(generated_ns=frame.generated_ns - self._origin_ns)
         generated_ns, command_ns = self._exchange(now_ns, frame)
-        self.knowledge.take(now_ns, frame, generated_ns, command_ns, self._selected)
+        knowledge.take(now_ns, frame, generated_ns, command_ns, self._selected)
         if paced:  # as before, at the rate that the link has now
             self._rest()
         return frame
@@ -412,7 +413,7 @@ class StationSide:
     ) -> bytes:
         self._sequence += 1
         commanded_ns = state.time_ns.item()
-        stamp_ns = commanded_ns + self._origin_ns + self.clock.offset_ns
+        stamp_ns = commanded_ns + self._origin_ns + self.knowledge.clock.offset_ns
         packet = self.codec.encode(
             SetpointFrame(
                 sequence=self._sequence,

@@ -276,7 +276,7 @@ class Reporter:
         return SignalTold(told, _MEDIATED, 0, SignalField.FORCE, force=(x, y, z))
 
     def _seen(self, now_ns: int, sight: ObjectSight) -> ObjectTold | None:
-        return sight.next(now_ns, self._pacer.budget.bytes_per_s())
+        return sight.next(now_ns, self._pacer.bytes_per_s)
 
     def _due_status(self, status: int, *, state_changed: bool) -> int:
         """Return the status where this frame tells it, else -1."""
@@ -294,7 +294,7 @@ class Reporter:
     def _together(self, limb: int) -> tuple[int, ...]:
         """Limbs that go in one packed frame."""
         schema = self._codec.schema
-        rate = self._pacer.budget.bytes_per_s()
+        rate = self._pacer.bytes_per_s
         size = self._codec.frame_bytes(telemetry=True)
         whole_bytes = size + self._pacer.budget.overhead_bytes
         if size <= self._codec.mtu_bytes and (

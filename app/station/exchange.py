@@ -90,7 +90,8 @@ class Exchange:
         self._block: LinkHealth | None = None  # filled last; what it has not yet:
         self._untold = True  # what was heard since
         self._unreported = set(range(limbs))  # reports of these limbs
-        self._undated = True  # their times
+        self._undated = True  # their times, which were told
+        self._dated_by_ns = 0  # with the clock of the robot so far from ours
         self.bilateral = False
         """The strategy's halves talk tick by tick."""
 
@@ -182,7 +183,7 @@ class Exchange:
 
     def receive(self, now_ns: int, packet: bytes) -> TelemetryFrame | None:
         """Take one packet from the link, as `StationSide.receive`."""
-        self._untold = self._undated = True
+        self._untold = True
         frame = self.side.receive(now_ns, packet)
         if frame is None:
             return None
@@ -230,6 +231,7 @@ class Exchange:
         limb = told.limb
         if limb < len(self._reports) and hear_contact(told, self._reports[limb]):
             self._unreported.add(limb)
+            self._undated = True
             if limb not in self._reported:
                 self._reported = sorted([*self._reported, limb])
 
@@ -253,6 +255,9 @@ class Exchange:
         if self._untold:
             self._fill_heard(health)
             self._untold = False
+            clock = self.side.clock
+            if clock.offset_ns != self._dated_by_ns or clock.doubtful:
+                self._undated = True
         self.desk.fill(health)
         if self._undated:
             self._date_reports(now_ns, health)
@@ -260,6 +265,7 @@ class Exchange:
     def _date_reports(self, now_ns: int, health: LinkHealth) -> None:
         """Write the times of the reports; they stay where none had to be bounded."""
         clock, self._undated = self.side.clock, False
+        self._dated_by_ns = clock.offset_ns
         for limb in self._reported:
             stamp_ns = self._reports[limb].estimated_ns.item()
             time_ns = clock.ours(now_ns, stamp_ns)
