@@ -73,7 +73,10 @@ class Bases:
             grade: of the frame to be sent.
         """
         base = self._acknowledged
-        if base is None or not 1 <= sequence - base <= BASE_DISTANCE:
+        if base is None:
+            return None
+        distance = sequence - base
+        if not 1 <= distance <= BASE_DISTANCE:
             return None
         state = self._states.get(base)
-        return (sequence - base, state) if state and state.grade is grade else None
+        return (distance, state) if state and state.grade is grade else None

@@ -132,7 +132,8 @@ class Counters:
 
     def echo(self, code: int, bits: int) -> int:
         """Return the newest setpoint, up to the last one sent, with these low bits."""
-        return unwrap(code, bits, self._sent, (1 << bits) - 1)
+        sent = self._sent
+        return sent - (sent - code) % (1 << bits)
 
     @staticmethod
     def epoch_code(epoch: int) -> int:

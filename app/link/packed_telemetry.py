@@ -71,6 +71,7 @@ _SEQUENCE_AT = _EPOCH_AT + 8
 _TIME_AT = _SEQUENCE_AT + _SEQUENCE_BITS
 _HEAD_BITS = _TIME_AT + _TIME_BITS
 _HEAD_BYTES = (_HEAD_BITS + 7) // 8  # without the key
+_HEAD_END = 1 + _HEAD_BYTES
 _AFTER_HEAD_BITS = 8 * _HEAD_BYTES - _HEAD_BITS  # of its last byte
 _SKIPPED_BITS = 8 - _AFTER_HEAD_BITS  # of its last byte, before the coordinates
 _MOST_WITHOUT_ANY = _HEAD_BYTES + LONG_BYTES
@@ -231,7 +232,7 @@ class PackedTelemetry:
         Raises:
             FrameError: wrong length, CRC, limb or range.
         """
-        head = int.from_bytes(buffer[1 : 1 + _HEAD_BYTES], "big") >> _AFTER_HEAD_BITS
+        head = int.from_bytes(buffer[1:_HEAD_END], "big") >> _AFTER_HEAD_BITS
         time_ns = TELEMETRY_STAMP.time_ns(head >> _TIME_AT, reference_ns)
         self._seal.check(buffer, coarse_time(time_ns))
         if len(buffer) <= _MOST_WITHOUT_ANY:

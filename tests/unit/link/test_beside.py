@@ -231,6 +231,23 @@ class TestSignal:
         with pytest.raises(FrameError, match="26 bits"):
             codec().encode(telemetry(status=1 << STATUS_BITS))
 
+    def test_telemetry_leaves_out_first_what_counts_least(self):
+        signal = SIGNAL._replace(fields=SignalField.FORCE)
+        told = telemetry(signal=signal, contact=bytes(19))
+        room = len(codec().encode(told))
+        # the tensions of a limb take 12 bytes, contact 21 here, the signal 11
+        for mtu, parts in (
+            (room, (True, True, True)),
+            (room - 1, (True, True, False)),
+            (room - 13, (True, False, True)),
+            (room - 22, (True, False, False)),
+        ):
+            packet = codec(mtu).encode(told)
+            back = codec().decode(packet, NOW)
+            there = back.signal is not None, bool(back.contact)
+            assert (*there, back.tension is not None) == parts, mtu
+            assert len(packet) <= mtu
+
 
 class TestGrip:
     """How far a gripper shall be closed."""
