@@ -7,9 +7,9 @@ place that knows which fields of the station's state carry what.
 """
 
 import math
-from collections import deque
+from bisect import bisect_right
 from functools import reduce
-from operator import add
+from operator import add, itemgetter
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -54,7 +54,9 @@ class Trail:
         self._jitter = jitter
         self._least = 2 if jitter == 0.0 else _FEWEST
         self._span_ns = _SPAN_NS if jitter == 0.0 else _NOISY_SPAN_NS
-        self._shown: deque[tuple[int, FloatArray]] = deque()
+        self._shown: list[tuple[int, FloatArray]] = []
+        self.place: FloatArray | None = None
+        """(3,) newest place [m]; None before there was one."""
         self._speed: float | None = 0.0  # None: not looked at yet
 
     def show(self, stamp_ns: int, place: FloatArray) -> None:
@@ -62,7 +64,8 @@ class Trail:
         shown = self._shown
         if shown and stamp_ns <= shown[-1][0]:
             return
-        shown.append((stamp_ns, place.copy()))
+        self.place = place.copy()
+        shown.append((stamp_ns, self.place))
         self._speed = None
         if len(shown) > _KEPT:
             self._forget()
@@ -71,13 +74,8 @@ class Trail:
         """Forget places that no speed is seen from any more."""
         shown = self._shown
         oldest_ns = shown[-1][0] - self._span_ns
-        while len(shown) > self._least and shown[1][0] <= oldest_ns:
-            shown.popleft()
-
-    @property
-    def place(self) -> FloatArray | None:
-        """(3,) newest place [m]; None before there was one."""
-        return self._shown[-1][1] if self._shown else None
+        first = bisect_right(shown, oldest_ns, key=itemgetter(0)) - 1
+        del shown[: max(0, min(first, len(shown) - self._least))]
 
     @property
     def speed(self) -> float:

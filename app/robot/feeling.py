@@ -141,7 +141,7 @@ class Feeling:
     def ready(self, steps: int) -> int:
         """Draw noise for some milliseconds; return of how many it is there."""
         counts = self.data.counts
-        left = self.rows_left
+        left = self._rows - counts.item(_NOISE_ROW)
         if steps < left:  # a measurement a step at most
             return steps
         if left == 0:

@@ -297,5 +297,5 @@ class Followed:
     @property
     def status(self) -> int:
         """The goal's status as telemetry tells it; -1 = there was none."""
-        status = self.goals.status
-        return -1 if status.state is GoalState.NONE else pack_status(status)
+        goals = self.goals
+        return -1 if goals.state is GoalState.NONE else pack_status(goals.status)

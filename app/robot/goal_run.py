@@ -115,6 +115,11 @@ class GoalRun:
         return self._phase is not _Phase.REST
 
     @property
+    def state(self) -> GoalState:
+        """How the newest goal stands; NONE: there was none."""
+        return self._state
+
+    @property
     def status(self) -> GoalStatus:
         """What the station is told."""
         return GoalStatus(

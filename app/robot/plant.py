@@ -305,7 +305,9 @@ class Plant:
     def _advance(self, actuation: int, target: FloatArray) -> int:
         self.target[:] = target
         self.time_ns += _STEP_NS
-        self.moved(self.time_ns, self._step(*self.parts, actuation))
+        self.frozen = told = self._step(*self.parts, actuation)
+        if told:
+            self.moved(self.time_ns, told)
         return self.frozen
 
     def moved(self, time_ns: int, told: int) -> None:
@@ -337,7 +339,9 @@ class Plant:
 
     def read(self, pose_out: FloatArray, tension_out: FloatArray) -> None:
         """Do as `measure`, into (S, 3) and (T,) arrays of the caller's."""
-        row, _ = self.noise_rows(1)
+        row = self.measured % NOISE_ROWS
+        if row == 0:
+            self.noise_rows(1)
         self._read(self._sensors, row, pose_out, tension_out)
         self.measured += 1
 

@@ -97,6 +97,7 @@ class Reporter:
         self._status = -1
         self._since_status = 0
         self._felt_limb = -1
+        self._whole: bool | None = None  # all limbs go at once; None: not looked at yet
         self.unchanged = False
         """Profile, rate and greeting are as they were when `waits` was asked last."""
         self._unfelt = np.zeros((limbs, 3))
@@ -121,12 +122,13 @@ class Reporter:
             uplink_bps: rate allowed for telemetry [bit/s]; 0 = the station cannot say.
         """
         if profile is not self._codec.profile:
+            self._whole = None
             if profile is Profile.PACKED:
                 self._codec.set_mtu(self._packed_mtu_bytes)
             self._codec.profile = profile
             self.unchanged = False
         if uplink_bps != self._uplink_bps:
-            self.unchanged = False
+            self.unchanged, self._whole = False, None
             self._uplink_bps = uplink_bps
             told = replace(self._budget, bandwidth_bps=uplink_bps, share=1.0)
             self._pacer.configure(told if uplink_bps > 0.0 else self._budget)
@@ -294,12 +296,9 @@ class Reporter:
     def _together(self, limb: int) -> tuple[int, ...]:
         """Limbs that go in one packed frame."""
         schema = self._codec.schema
-        rate = self._pacer.bytes_per_s
-        size = self._codec.frame_bytes(telemetry=True)
-        whole_bytes = size + self._pacer.budget.overhead_bytes
-        if size <= self._codec.mtu_bytes and (
-            rate is None or rate >= _WHOLE_HZ * whole_bytes
-        ):
+        if self._whole is None:
+            self._whole = self._tells_whole()
+        if self._whole:
             return schema.all_limbs
         moved = tuple(
             other
@@ -308,6 +307,15 @@ class Reporter:
         )
         fits = self._codec.frame_bytes(telemetry=True) <= self._codec.mtu_bytes
         return moved if fits else (limb,)
+
+    def _tells_whole(self) -> bool:
+        """Whether the whole robot fits into a frame, and that often enough."""
+        rate = self._pacer.bytes_per_s
+        size = self._codec.frame_bytes(telemetry=True)
+        whole_bytes = size + self._pacer.budget.overhead_bytes
+        return size <= self._codec.mtu_bytes and (
+            rate is None or rate >= _WHOLE_HZ * whole_bytes
+        )
 
     def _hello_due(self, now_ns: int) -> bool:
         """Every second frame, and never more than five a second."""
