@@ -92,11 +92,13 @@ class Bridge:
         """Robot time of the last step [ns]; settable by who steps in its place."""
         self.onward = Onward(self._approach, self.followed.pressing)
         """Goes on with what is under way where there is nothing to decide."""
-        self._onward_until_ns = 0
-        self._silent_until_ns = 0
+        self.onward_until_ns = 0
+        """Until when there is nothing to decide [ns], unless a frame comes or a
+        measurement fails; 0 = unknown."""
+        self.silent_until_ns = 0
+        """Until when there is nothing to tell [ns], likewise."""
         self.quiet_until_ns = 0
-        """Until when there is nothing to decide or tell [ns], unless a frame comes or a
-        measurement fails; 0 = unknown. The lesser of the two above."""
+        """The lesser of both [ns]."""
         self._events: list[Event] = []
         self.decided = True
         """In the last `step` there was something to decide; else all went on."""
@@ -137,17 +139,17 @@ class Bridge:
         Returns:
             Whether its coordinates may now move a limb.
         """
-        onward_until_ns, self._onward_until_ns = self._onward_until_ns, 0
-        silent_until_ns, self._silent_until_ns = self._silent_until_ns, 0
+        onward_until_ns, self.onward_until_ns = self.onward_until_ns, 0
+        silent_until_ns, self.silent_until_ns = self.silent_until_ns, 0
         self.quiet_until_ns = 0
         grips = self.followed.grips
         moves = self._hearing.receive(now_ns, buffer, peer)
         if moves and now_ns < onward_until_ns and grips == self.followed.grips:
             # nothing but paths and push has changed: they go on as those before did
-            self._onward_until_ns = self._decided_until_ns()
-            if self._onward_until_ns and self._reporter.unchanged:
-                self._silent_until_ns = silent_until_ns
-                self.quiet_until_ns = min(self._onward_until_ns, silent_until_ns)
+            self.onward_until_ns = self._decided_until_ns()
+            if self.onward_until_ns and self._reporter.unchanged:
+                self.silent_until_ns = silent_until_ns
+                self.quiet_until_ns = min(self.onward_until_ns, silent_until_ns)
         return moves
 
     def step(
@@ -173,7 +175,7 @@ class Bridge:
         """
         elapsed_ns = self.elapsed_ns(now_ns)
         self.stepped_ns = now_ns
-        if now_ns < self._onward_until_ns and not unsafe:
+        if now_ns < self.onward_until_ns and not unsafe:
             period, patience_ns = elapsed_ns / NS_PER_S, self.safety.hold_after_ns
             moved = self.onward.step(now_ns, period, patience_ns, measured, contact)
             if moved is not None:
@@ -181,8 +183,8 @@ class Bridge:
                 return moved
         self.decided = True
         applied = self._decide(now_ns, elapsed_ns, measured, unsafe, contact)
-        self._onward_until_ns = self._decided_until_ns()
-        self._silent_until_ns = self.quiet_until_ns = 0
+        self.onward_until_ns = self._decided_until_ns()
+        self.silent_until_ns = self.quiet_until_ns = 0
         return applied
 
     def elapsed_ns(self, now_ns: int) -> int:
@@ -264,7 +266,7 @@ class Bridge:
 
     def is_silent(self, now_ns: int) -> bool:
         """Whether `telemetry` would return nothing now, whatever it were given."""
-        if now_ns < self._silent_until_ns:
+        if now_ns < self.silent_until_ns:
             return True
         tells = self.followed.half.tells
         state = self.safety.state
@@ -275,8 +277,8 @@ class Bridge:
 
     def _be_silent(self, state: RobotState) -> None:
         """Nothing is told now: know how long."""
-        self._silent_until_ns = self._reporter.waits_until_ns(state)
-        self.quiet_until_ns = min(self._onward_until_ns, self._silent_until_ns)
+        self.silent_until_ns = self._reporter.waits_until_ns(state)
+        self.quiet_until_ns = min(self.onward_until_ns, self.silent_until_ns)
 
     def telemetry(
         self,

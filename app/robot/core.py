@@ -135,7 +135,7 @@ class RobotCore:
         Returns:
             Telemetry packets to send now.
         """
-        return [] if self._go_on(now_ns, 1) else self._decide(now_ns)
+        return [packet for _, packet in self.run_on(now_ns, 1)]
 
     def run_on(self, now_ns: int, steps: int) -> list[tuple[int, bytes]]:
         """Advance by some milliseconds in which no packet comes.
@@ -150,11 +150,16 @@ class RobotCore:
         sent: list[tuple[int, bytes]] = []
         while steps > 0:
             done = self._go_on(now_ns, steps)
-            if not done:
-                sent += [(now_ns, packet) for packet in self._decide(now_ns)]
+            if done:
+                now_ns += (done - 1) * STEP_NS
+                packets = self._tell_quiet(now_ns)
+            else:
                 done = 1
+                packets = self._decide(now_ns)
+            if packets:
+                sent += [(now_ns, packet) for packet in packets]
             steps -= done
-            now_ns += done * STEP_NS
+            now_ns += STEP_NS
         return sent
 
     @property
@@ -183,30 +188,53 @@ class RobotCore:
             self._note_frozen(now_ns, frozen)
         if bridge.is_silent(now_ns):
             return []
-        return bridge.telemetry(
+        return self._tell(now_ns, measured, tension, contact)
+
+    def _tell(
+        self,
+        now_ns: int,
+        measured: FloatArray,
+        tension: FloatArray,
+        contact: FloatArray | None,
+    ) -> list[bytes]:
+        """Return the telemetry of a millisecond that is not silent."""
+        return self.bridge.telemetry(
             now_ns,
             measured,
             tension,
-            faults=int(body.faults),
+            faults=int(self.body.faults),
             contact=b"" if self._feeling is None else self._feeling.told(),
             felt=contact,
             sight=self._sight,
             held=self._held(),
         )
 
+    def _tell_quiet(self, now_ns: int) -> list[bytes]:
+        """Return the telemetry of the millisecond that `_go_on` has done last."""
+        quiet, feeling, bridge = self._quiet, self._feeling, self.bridge
+        if now_ns < bridge.silent_until_ns or quiet is None or feeling is None:
+            return []
+        if bridge.is_silent(now_ns):
+            return []
+        measured, tension = quiet.pose.copy(), quiet.tension.copy()
+        return self._tell(now_ns, measured, tension, feeling.contact)
+
     def _go_on(self, now_ns: int, steps: int) -> int:
-        """Do milliseconds in which nothing is to be decided or told.
+        """Do milliseconds in which nothing is to be decided.
+
+        Up to the first in which something may be told.
 
         Returns:
             How many are done; none of a rig, of a limb that stands still frozen, and
             where a measurement is not finite.
         """
         quiet, bridge = self._quiet, self.bridge
-        past_ns = now_ns - bridge.quiet_until_ns
+        past_ns = now_ns - bridge.onward_until_ns
         if past_ns >= 0 or quiet is None or not self._feels or self._frozen:
             return 0
         if now_ns - bridge.stepped_ns == STEP_NS:
-            period, steps = PLANT_PERIOD, min(steps, -(past_ns // STEP_NS))
+            silent = max(-((now_ns - bridge.silent_until_ns) // STEP_NS), 0)
+            period, steps = PLANT_PERIOD, min(steps, -(past_ns // STEP_NS), silent + 1)
         else:
             period, steps = bridge.elapsed_ns(now_ns) / NS_PER_S, 1
         done = quiet.run(now_ns, steps, period, bridge.safety.hold_after_ns)

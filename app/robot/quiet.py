@@ -145,6 +145,10 @@ class Quiet:
         self._applied = onward.applied
         self.applied = onward.applied[0]
         """What is applied since the last step."""
+        self.pose = np.zeros_like(plant.target)
+        """(S, 3) as measured in the last step [rad, rad, m]."""
+        self.tension = plant.tension.copy()
+        """(T,) as measured in the last step [N]."""
         self._drawn = 0  # of how many measurements the noise is surely there
         self._ended = np.zeros(3, dtype=np.int64)
         data = Bound(
@@ -152,8 +156,8 @@ class Quiet:
                 sensors=plant.sensors,
                 onward=onward.data,
                 target=plant.target,
-                pose=np.zeros_like(plant.target),
-                tension=plant.tension.copy(),
+                pose=self.pose,
+                tension=self.tension,
                 feeling=feeling.data,
                 ended=self._ended,
             )
