@@ -39,6 +39,7 @@ _FELT_N = (0.1, 0.05)  # a sensor feels contact from here, and none below
 _ESTIMATED_N = (2.0 * DEAD_ZONE_N, DEAD_ZONE_N)  # an estimate is told in full from here
 _SURE = 3  # measurements
 _FULL = 0.3  # share of the steady state from which low passes tell something
+_LIMBS = 8  # that frames can name
 _MOST = 3  # limbs that telemetry has room for
 
 
@@ -72,6 +73,7 @@ class SurfaceSenseData(NamedTuple):
     model: RobotModel
     gates: SurfaceEstimatorModel
     tips: tuple[_TipData, ...]
+    """One for each limb; the rest fill up, so that all robots have one kernel."""
     period: float
     """Between measurements [s]."""
     share: float
@@ -111,7 +113,7 @@ def sense_surfaces(
     senses.now[0] = now_ns
     starts = senses.model.limb_segment_start
     news = 0
-    for limb in range(len(senses.tips)):
+    for limb in range(starts.size - 1):
         tip = senses.tips[limb]
         rows = measured[starts[limb] : starts[limb + 1]]
         size = 0.0
@@ -242,12 +244,13 @@ class SurfaceSense:
         tips = tuple(
             _allocate_tip(_FELT_N if one else _ESTIMATED_N) for one in has_sensor
         )
+        spare = (_allocate_tip(_FELT_N),) * (_LIMBS - len(tips))
         self._all = np.ones(len(tips), dtype=np.int64)
         self._reports = [tip.report for tip in tips]
         self.data = SurfaceSenseData(
             model=model,
             gates=build_surface_estimator(gates),
-            tips=tips,
+            tips=tips + spare,
             period=float(period_s),
             share=1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s),
             free_share=1.0 - math.exp(-2.0 * math.pi * _FREE_HZ * period_s),

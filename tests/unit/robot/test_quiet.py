@@ -1,13 +1,18 @@
 """Quiet milliseconds of the simulated robot are one kernel, and the same to the bit."""
 
+import numba
 import numpy as np
 import pytest
 
+from app.config.link import load_link
+from app.config.robot import load_robot, robot_names
 from app.robot.core import RobotCore
+from app.robot.plant import PlantMismatch
 from app.robot.quiet import Quiet
 from app.study.trial import Trial, TrialSetup
 from models.numerics import FloatArray
 
+LINK = load_link("optical-lab")
 TICKS = 4000
 SETUPS = {
     "open water": TrialSetup(link="optical-lab", operator="circle"),
@@ -47,3 +52,14 @@ def test_quiet_milliseconds_change_nothing(
     np.testing.assert_array_equal(poses, every_pose[49::50])
     assert packets == every_packet
     assert np.abs(np.diff(every_pose[-500:], axis=0)).max() > 0.0
+
+
+def test_one_kernel_serves_all_robots() -> None:
+    """What is compiled for one when limblink first starts is there for the others."""
+    kinds = set()
+    for name in robot_names():
+        robot = load_robot(name)
+        core = RobotCore(robot, LINK, PlantMismatch(), 0)
+        assert core._quiet is not None
+        kinds.add(tuple(numba.typeof(part.held) for part in core._quiet._data))
+    assert len(kinds) == 1
