@@ -2,6 +2,7 @@
 
 import math
 from itertools import product
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ _ENDS = {
 }
 _COLUMNS = 3
 _PAGE_IN, _CELL_IN = 11.5, 0.55  # [inch] of a page, of a cell of successes
+_LETTER_IN, _LINE_IN = 0.09, 0.17  # [inch] of a title
 _MOST_LEVEL = 3  # names of links that stand level
 _MOST_BARS, _MOST_PAIRS = 40, 60
 _NARROW = 3.0  # of a range of ratios, to both sides
@@ -48,14 +50,23 @@ def draw_success(data: StudyData) -> "Figure":
     strategies, groups = data.table.levels("strategy"), data.groups
     links = sorted(data.table.levels("link"), key=data.round_trip_s)
     columns = min(max(1, int(_PAGE_IN / (1.6 + _CELL_IN * len(links)))), len(groups))
+    width = (1.6 if columns == 1 else 0.8) + _CELL_IN * len(links)
+    titles = [
+        fill(
+            condition_title(("", *group)).removeprefix(", "), round(width / _LETTER_IN)
+        )
+        for group in groups
+    ]
     figure, axes = new_figure(
         columns,
         math.ceil(len(groups) / columns),
-        width=(1.6 if columns == 1 else 0.8) + _CELL_IN * len(links),
-        height=1.1 + 0.27 * len(strategies),
+        width=width,
+        height=1.1
+        + 0.27 * len(strategies)
+        + _LINE_IN * max(title.count("\n") for title in titles),
         share_y=True,
     )
-    for axis, group in zip(axes, groups, strict=False):
+    for axis, group, title in zip(axes, groups, titles, strict=False):
         share = np.full((len(strategies), len(links)), np.nan)
         for (i, strategy), (j, link) in product(
             enumerate(strategies), enumerate(links)
@@ -69,7 +80,7 @@ def draw_success(data: StudyData) -> "Figure":
                     color="black" if share[i, j] > 0.55 else "white",
                 )  # fmt: skip
         picture = axis.imshow(share, cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto")
-        axis.set_title(condition_title(("", *group)).removeprefix(", "))
+        axis.set_title(title)
         turn = 0.0 if len(links) <= _MOST_LEVEL else 45.0
         axis.set_xticks(range(len(links)), links, rotation=turn)
         axis.set_yticks(range(len(strategies)), strategies)
