@@ -18,7 +18,8 @@ from bench_record import Record, record
 from rich.console import Console
 
 from app.operator.presser import PressingHand
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 
 __all__ = ["bench_trial"]
 

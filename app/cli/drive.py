@@ -378,8 +378,8 @@ def drive(
     if clock == "virtual":
         from app.config.robot import load_robot
         from app.config.teleop import TeleopParameters
-        from app.study.trial import TrialSetup
         from app.study.trial_run import run_trial
+        from app.study.trial_setup import TrialSetup
         from app.teleop.goal_plan import plan_for
 
         setup = TrialSetup(

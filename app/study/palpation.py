@@ -24,7 +24,8 @@ from app.operator.performer import Performer
 from app.operator.presser import Pad, PressingHand
 from app.operator.submover import Submover
 from app.study.palpation_cases import AS_KNOWN, PalpationCase
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 from app.teleop.strategy import Strategy
 from models.environment_report import SurfaceStatus
 from models.numerics import FloatArray
@@ -343,7 +344,7 @@ def switch_in_contact(
     others = [item for item in Strategy if item is not Strategy.MODEL_MEDIATED]
     order = [item for one in others for item in (one, Strategy.MODEL_MEDIATED)]
     for strategy in (Strategy.MODEL_MEDIATED, *order):
-        trial.choose(strategy)
+        trial.want(trial.wishes.strategy(strategy))
         for _ in range(round(1000 * hold_s)):
             trial.step()
             judge.note(trial, hand)

@@ -24,7 +24,8 @@ from app.session.order import in_time
 from app.session.reader import LoggedMessage
 from app.study.recorded_hands import RecordedHands
 from app.study.setup_record import read_setup
-from app.study.trial import START_NS, TrialSetup
+from app.study.trial import START_NS
+from app.study.trial_setup import TrialSetup
 
 __all__ = ["RecordedSession", "TimedWish"]
 

@@ -22,7 +22,8 @@ from app.study.recorded_session import RecordedSession
 from app.study.recording_difference import Comparison, compare_recordings
 from app.study.rerun_figures import RerunTraces, figures_of
 from app.study.setup_record import record_setup
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 from app.teleop.strategy import Strategy
 
 __all__ = ["Changes", "Drive", "Rerun", "rerun"]

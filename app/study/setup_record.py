@@ -21,8 +21,8 @@ from app.config.teleop import TeleopParameters
 from app.errors import ConfigError, LogError
 from app.robot.plant import PlantMismatch
 from app.station.service import versions
-from app.study.trial import TrialSetup
 from app.study.trial_seeds import TrialSeeds
+from app.study.trial_setup import TrialSetup
 from app.teleop.goal_plan import plan_for
 from app.teleop.goals import Goal, GoalKind, Vector
 

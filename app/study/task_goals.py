@@ -91,7 +91,7 @@ class TaskGoals:
             self._asked += 1
             self._kind = goal.kind
             self._wait_ns = None
-            trial.ask(goal)
+            trial.want(trial.wishes.goal(goal))
 
     def _next(self, now_ns: int, *, done: bool) -> Goal | None:
         if self._task.targets.size:

@@ -6,32 +6,19 @@ times faster than real time, and give the same bytes for the same seed.
 """
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from app.clock import NS_PER_S
-from app.config.link import LinkParameters, link_names, load_link
-from app.config.robot import RobotParameters, build_robot_model, load_robot
-from app.config.scene import SceneParameters, load_scene
-from app.config.scene_posture import robot_in_scene
-from app.config.task import load_task
-from app.config.task_place import PlacedTask, place_task
-from app.config.teleop import TeleopParameters
+from app.config.robot import build_robot_model
 from app.control.blocks import SessionBlocks
 from app.control.loop import PERIOD_NS, ControlLoop
-from app.control.mailbox import Mailbox
 from app.errors import ConfigError
 from app.link.emulator import Emulator
-from app.link.emulator_protocol import encode_settings
 from app.link.packets import Direction, PacketRecord
-from app.link.settings import LinkOverrides
 from app.link.station_side import StationSide
 from app.messages import (
-    LINK_OVERRIDES,
     Event,
-    GoalSource,
     GoalWish,
     LinkWish,
     OperatorInput,
@@ -47,21 +34,18 @@ from app.operator.scripted import (
     make_scripted,
 )
 from app.robot.core import DEFAULT_ROBOT_ID, RobotCore
-from app.robot.plant import PlantMismatch
 from app.session import Recorder
 from app.station.exchange import Exchange
-from app.station.link_worker import settings_wished
 from app.station.summary import DriveSummary
 from app.station.watch import StateWatch
 from app.study.recorded_hands import RecordedHands
 from app.study.trial_seeds import TrialSeeds
-from app.teleop.goal_wish import put_goal
-from app.teleop.goals import Goal
-from app.teleop.strategy import Strategy
+from app.study.trial_setup import TrialSetup
+from app.study.trial_wishes import TrialWishes
 from models.numerics import FloatArray, IntArray
 from models.robot import RobotModel
 
-__all__ = ["START_NS", "Trial", "TrialSetup", "Witness"]
+__all__ = ["START_NS", "Trial", "Witness"]
 
 START_NS = NS_PER_S
 """When a trial begins [ns]; 0 means "never" in the blocks."""
@@ -84,50 +68,6 @@ told; of a tick in a round after which both periods begin again."""
 def _tick_at(time_ns: int) -> int:
     """Return the first tick that is not before a time [ns]."""
     return (time_ns - START_NS - 1) // PERIOD_NS
-
-
-@dataclass(frozen=True)
-class TrialSetup:
-    """What is driven, by whom, over what, and how.
-
-    Attributes:
-        robot: shipped name or path, or a robot's parameters.
-        link: shipped name or path, or a link's parameters.
-        operator: a scripted operator (`app.operator.scripted`).
-        scene: what stands around the robot: shipped name or path, or its parameters;
-            None: the task's, else open water.
-        task: what the operator does; None: something about where the tip is.
-        teleop: the strategy and its parameters.
-        mismatch: plant against model.
-        goals: for the robot to reach by itself, one after the other.
-        seed: of channel, sensors and operator.
-        variant: of the task; None: its first.
-        seeds: of each part; None: the seed for all, as in a live session.
-        deadband: Weber fraction below which a change is not sent; 0 = all is sent.
-    """
-
-    robot: str | RobotParameters = "ursula"
-    link: str | LinkParameters = "ideal"
-    operator: str = "circle"
-    scene: str | SceneParameters | None = None
-    task: str | None = None
-    teleop: TeleopParameters = field(default_factory=TeleopParameters)
-    mismatch: PlantMismatch = field(default_factory=PlantMismatch)
-    goals: Sequence[Goal] = ()
-    seed: int = 0
-    variant: str | None = None
-    seeds: TrialSeeds | None = None
-    deadband: float = 0.0
-
-    @property
-    def task_scene(self) -> str:
-        """Name of the scene that the task is laid in; open water where it names none.
-
-        Raises:
-            ConfigError: there is no such task.
-        """
-        named = None if self.task is None else load_task(self.task).scene
-        return named or "open-water"
 
 
 class Witness(Protocol):
@@ -166,21 +106,13 @@ class Trial:
                 f"--operator {setup.operator}: virtual time needs a scripted operator: "
                 f"{', '.join(SCRIPTED_NAMES)}."
             )
-        link = setup.link
-        settings = load_link(link) if isinstance(link, str) else link
-        scene = setup.scene or setup.task_scene
-        scene = load_scene(scene) if isinstance(scene, str) else scene
-        robot = setup.robot
-        parameters = robot_in_scene(
-            load_robot(robot) if isinstance(robot, str) else robot, scene
-        )
+        settings, scene = setup.load_link(), setup.load_scene()
+        parameters = setup.load_robot()
         model = build_robot_model(parameters)
         seed = setup.seed
         seeds = setup.seeds or TrialSeeds.same(seed)
         self._model = model
-        self.task: PlacedTask | None = None
-        if setup.task is not None:
-            self.task = place_task(load_task(setup.task), parameters, setup.variant)
+        self.task = setup.place_task()
         self._hands = hands
         self.operator: ScriptedOperator | None = None
         if hands is None:
@@ -209,9 +141,10 @@ class Trial:
         """Where packets that have ended are kept, if anywhere."""
         self.witness: Witness | None = None
         """Is told what comes out of the channel."""
-        self._goal_revision = 0
         self._folder = tempfile.TemporaryDirectory(prefix="limblink-trial-")
         self._blocks = SessionBlocks(Path(self._folder.name), model, create=True)
+        self.wishes = TrialWishes(self._blocks, self._emulator, recorder)
+        """What a person at the console may want."""
         self.loop = ControlLoop(model, self._blocks, setup.teleop)
         """The station's 1 kHz loop."""
         self.health = self._blocks.health.local
@@ -249,72 +182,12 @@ class Trial:
         """The robot as its file gives it."""
         return self._model
 
-    def choose(self, strategy: Strategy) -> None:
-        """Want another strategy, as a person at the console does."""
-        wish = self._blocks.teleop.local
-        wish.revision[0] += 1
-        wish.strategy[0] = int(strategy)
-        self.want(wish)
-
-    def trouble(
-        self,
-        overrides: LinkOverrides,
-        *,
-        preset: str | None = None,
-        cut: bool = False,
-        outage_s: float = 0.0,
-    ) -> None:
-        """Change the link, cut it, or make an outage, as a person does.
-
-        Args:
-            overrides: live changes to the link; all others end.
-            preset: another shipped link; None: as it is.
-            cut: nothing passes.
-            outage_s: nothing passes for so long from now on [s].
-        """
-        wish = self._blocks.wish.local
-        wish.revision[0] += 1
-        wish.preset[0] = -1 if preset is None else link_names().index(preset)
-        for name in LINK_OVERRIDES:
-            getattr(wish, name)[0] = getattr(overrides, name)
-        wish.cut[0] = int(cut)
-        wish.outage_s[0] = outage_s
-        self.want(wish)
-
     def want(self, wish: TeleopWish | LinkWish | GoalWish) -> None:
-        """Take up what a console's block says, with a revision of its own."""
+        """Take up what a person at a console wants, made by `wishes`."""
         self._busy_tick = 0
-        if self._recorder is not None:
-            self._recorder.write_wish(self.now_ns, wish)
-        if isinstance(wish, LinkWish):
-            self._emulator.settle(self.now_ns, encode_settings(settings_wished(wish)))
-            return
-        block: Mailbox[TeleopWish] | Mailbox[GoalWish] = self._blocks.teleop
         if isinstance(wish, GoalWish):
-            block = self._blocks.goals[GoalSource.CONSOLE]
             self._asked, self._exchange_tick = True, 0
-            wish = self._of_its_own(wish)
-        for name in wish._fields:
-            getattr(block.local, name)[...] = getattr(wish, name)
-        block.publish()
-
-    def _of_its_own(self, wish: GoalWish) -> GoalWish:
-        """A goal with another revision than the one before.
-
-        A live session's console and command line count each for itself.
-        """
-        revision = int(wish.revision[0])
-        if revision == self._goal_revision:
-            wish = wish._replace(revision=wish.revision + 1)
-        self._goal_revision = int(wish.revision[0])
-        return wish
-
-    def ask(self, goal: Goal) -> None:
-        """Want a goal, as a person at the console does."""
-        wish = self._blocks.goals[GoalSource.CONSOLE].local
-        put_goal(goal, wish)
-        wish.revision[0] += 1
-        self.want(wish)
+        self.wishes.put(self.now_ns, wish)
 
     def step(self) -> None:
         """Advance by one tick of 1 ms."""

@@ -8,7 +8,8 @@ from app.clock import NS_PER_S
 from app.control.loop import PERIOD_NS
 from app.session import Recorder
 from app.study.setup_record import record_setup
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 
 __all__ = ["run_trial"]
 

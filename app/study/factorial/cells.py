@@ -57,7 +57,7 @@ class TrialSpec:
         robot: shipped name or path.
         link: its parameters.
         teleop: the strategy and its parameters.
-        deadband: see `app.study.trial.TrialSetup`.
+        deadband: see `app.study.trial_setup.TrialSetup`.
         task: shipped name or path.
         mismatch: plant against model.
         seed: the root of all that is random.

@@ -40,8 +40,9 @@ from app.study.task_goals import TaskGoals
 from app.study.task_judges import Judge, ReachJudge
 from app.study.task_truth import Verdict
 from app.study.task_watch import TaskWatch, path_started_ns
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
 from app.study.trial_seeds import TrialSeeds
+from app.study.trial_setup import TrialSetup
 
 __all__ = ["RECORDING", "RESULT", "TRACE", "packed", "run_spec"]
 

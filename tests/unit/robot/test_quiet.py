@@ -9,7 +9,8 @@ from app.config.robot import load_robot, robot_names
 from app.robot.core import RobotCore
 from app.robot.plant import PlantMismatch
 from app.robot.quiet import Quiet
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 from models.numerics import FloatArray
 
 LINK = load_link("optical-lab")

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 
 
 def test_every_millisecond_of_the_last_is_kept() -> None:

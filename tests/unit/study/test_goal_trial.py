@@ -5,7 +5,8 @@ import numpy as np
 from app.config.robot import build_robot_model, load_robot
 from app.config.teleop import TeleopParameters
 from app.messages import RobotState
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 from app.teleop.goals import Goal, GoalKind, GoalState
 from models.tip import limb_tips
 

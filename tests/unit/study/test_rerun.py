@@ -20,7 +20,8 @@ from app.study.recorded_session import RecordedSession
 from app.study.rerun import Changes, rerun
 from app.study.rerun_report import write_report
 from app.study.setup_record import read_setup, record_setup
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 from app.teleop.goal_wish import put_goal
 from app.teleop.goals import Goal, GoalKind
 from app.teleop.strategy import Strategy
@@ -63,13 +64,12 @@ def faulty(tmp_path_factory):
     path = tmp_path_factory.mktemp("rerun") / "faulty.mcap"
 
     def outage(trial):
-        trial.trouble(LinkOverrides(delay_ms=30.0), outage_s=0.05)
+        trial.want(trial.wishes.link(LinkOverrides(delay_ms=30.0), outage_s=0.05))
 
-    return record(
-        SETUP,
-        path,
-        at=[(150, outage), (300, lambda trial: trial.choose(Strategy.MODEL_MEDIATED))],
-    )
+    def mediate(trial):
+        trial.want(trial.wishes.strategy(Strategy.MODEL_MEDIATED))
+
+    return record(SETUP, path, at=[(150, outage), (300, mediate)])
 
 
 def test_unchanged_settings_give_the_same_bytes(faulty, tmp_path):

@@ -6,7 +6,8 @@ import pytest
 from app.messages import StationMode
 from app.study.factorial.trace import TraceLog
 from app.study.task_watch import TaskWatch
-from app.study.trial import Trial, TrialSetup
+from app.study.trial import Trial
+from app.study.trial_setup import TrialSetup
 
 _COUNT = 700  # ms: armed, driving, and more than two blocks of columns
 
