@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from app.config.robot_parameters import RobotParameters
-from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray, called_kernel, inner_kernel
 from models.robot import RobotData, RobotModel, allocate_robot_data
 from models.robot_contact_sense import estimate_tip_forces
@@ -159,7 +158,7 @@ def _tell(
 
 
 class ContactSense:
-    """Forces at all tips, a measurement at a time."""
+    """Forces at all tips, as `feel_tips` finds them."""
 
     def __init__(
         self,
@@ -167,7 +166,6 @@ class ContactSense:
         model: RobotModel,
         seed: int = 0,
         *,
-        dead_zone_n: float = DEAD_ZONE_N,
         noise: float = 1.0,
         period_s: float = 1e-3,
         settles: bool = False,
@@ -178,7 +176,6 @@ class ContactSense:
             robot: says which limbs have a `tip_force_sensor`.
             model: the robot as its file gives it.
             seed: of the sensors' noise.
-            dead_zone_n: see `DEAD_ZONE_N` [N].
             noise: factor on the sensors' noise, 0 for none.
             period_s: between measurements [s].
             settles: the limbs have just stiffened, at the start and at each `reset`.
@@ -187,7 +184,6 @@ class ContactSense:
         self.has_sensor = np.array(
             [limb.tip_force_sensor for limb in robot.limbs], dtype=bool
         )
-        self._anew = 1
         self._unsettled_s = _LONGEST_S if settles else 0.0
         self._left: FloatArray = np.full((limbs, 2), self._unsettled_s)
         self.pose: FloatArray = model.rest_coordinates.copy()
@@ -201,13 +197,11 @@ class ContactSense:
         """(L,) 1 where it is known."""
         self._generator = np.random.default_rng(seed)
         self._noise = noise
-        self._limbs = limbs
         self.unread: FloatArray = np.full((limbs, 3), math.nan)
         """(L, 3) what is read where there is nothing to read."""
         self.noise_table: FloatArray = np.zeros((_NOISE_ROWS, limbs, 3))
         """(N, L, 3) noise of the sensors in N readings [N]; see `draw`."""
         self.draw()
-        self._next = 0
         self.data = TipSenseData(
             model=model,
             data=allocate_robot_data(model),
@@ -222,49 +216,16 @@ class ContactSense:
             valid=self.valid,
             period=period_s,
             share=1.0 - math.exp(-2.0 * math.pi * _CORNER_HZ * period_s),
-            zone=max(dead_zone_n, 1e-12),
+            zone=DEAD_ZONE_N,
             left=self._left,
         )
         """What `feel_tips` works on."""
-        self._data = Bound(self.data)
-        parts, unread = self.data, self.unread
-        self._feel = bind(
-            feel_tips, self._data, 0, parts.slow, parts.tension, unread, unread
-        )
 
     def reset(self) -> None:
         """Forget what was measured, as after a jump of the pose."""
-        self._anew = 1
         self._left[:] = self._unsettled_s
         self.force[:] = 0.0
         self.valid[:] = 0
-
-    def step(
-        self,
-        coordinates: FloatArray,
-        tension: FloatArray,
-        tip_force: FloatArray | None = None,
-    ) -> FloatArray:
-        """Take one measurement, a period after the last.
-
-        Args:
-            coordinates: (S, 3) measured pose [rad, rad, m]; not finite where unknown.
-            tension: (T,) measured [N].
-            tip_force: (L, 3) what the sensors feel, hull frame [N]; read of the limbs
-                that have one; None where nobody reads them.
-
-        Returns:
-            (L, 3) force on each tip, hull frame [N]; 0 where `valid` is 0; a view.
-        """
-        read = self.unread if tip_force is None else tip_force
-        if self._next == _NOISE_ROWS:
-            self.draw()
-            self._next = 0
-        noise = self.noise_table[self._next]
-        self._next += 1
-        self._feel(self._data, self._anew, coordinates, tension, read, noise)
-        self._anew = 0
-        return self.force
 
     def draw(self) -> None:
         """Draw the sensors' noise for the next N readings."""

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from app.robot.contact_sense import DEAD_ZONE_N
 from app.teleop.contact_codec import write_contact
-from models.bound import Bound, bind
 from models.environment_report import SurfaceReport, allocate_report
 from models.numerics import FloatArray, IntArray, called_kernel, inner_kernel
 from models.robot import RobotModel
@@ -227,7 +226,7 @@ def _allocate_tip(felt_n: tuple[float, float]) -> _TipData:
 
 
 class SurfaceSense:
-    """Estimates the surface at every tip, a measurement at a time."""
+    """Tells of the surface at every tip, which `sense_surfaces` estimates."""
 
     def __init__(
         self, model: RobotModel, has_sensor: NDArray[np.bool_], period_s: float = 1e-3
@@ -245,7 +244,6 @@ class SurfaceSense:
             _allocate_tip(_FELT_N if one else _ESTIMATED_N) for one in has_sensor
         )
         spare = (_allocate_tip(_FELT_N),) * (_LIMBS - len(tips))
-        self._all = np.ones(len(tips), dtype=np.int64)
         self._reports = [tip.report for tip in tips]
         self.data = SurfaceSenseData(
             model=model,
@@ -260,29 +258,7 @@ class SurfaceSense:
             poses=np.zeros((longest + 1, 4, 4)),
         )
         """What `sense_surfaces` works on."""
-        self._tips = Bound(self.data)
-        pose, force = model.rest_coordinates, np.zeros((len(tips), 3))
-        self._sense = bind(sense_surfaces, self._tips, 0, pose, force, self._all)
         self._entries: dict[int, bytes] = {}
-
-    def step(
-        self,
-        now_ns: int,
-        measured: FloatArray,
-        force: FloatArray,
-        known: IntArray | None = None,
-    ) -> None:
-        """Take one measurement, a period after the last.
-
-        Args:
-            now_ns: robot time [ns].
-            measured: (S, 3) pose, of a limb without a sensor as late as its estimated
-                force [rad, rad, m].
-            force: (L, 3) on each tip, hull frame [N].
-            known: (L,) 1 where it is known, else the tip is not looked at; None: all.
-        """
-        known = self._all if known is None else known
-        self.note(self._sense(self._tips, now_ns, measured, force, known))
 
     def note(self, news: int) -> None:
         """Take up what `sense_surfaces` returned."""

@@ -5,10 +5,11 @@ import pytest
 
 from app.config.robot import build_robot_model, load_robot
 from app.robot.body import Applied
-from app.robot.contact_sense import DEAD_ZONE_N, ContactSense
+from app.robot.contact_sense import DEAD_ZONE_N
 from app.robot.plant import Plant, PlantMismatch
 from app.robot.safety import Actuation
 from models.numerics import FloatArray
+from tests.unit.robot.senses import TipSense
 
 ROBOTS = {
     name: (load_robot(name), build_robot_model(load_robot(name)))
@@ -20,11 +21,11 @@ SWING = 0.03
 
 def felt(
     name: str, limb: int, force: FloatArray, *, noise: float, seconds: float = 5.0
-) -> tuple[ContactSense, FloatArray]:
+) -> tuple[TipSense, FloatArray]:
     """The sense after a push, and its mean estimate over the last second."""
     robot, model = ROBOTS[name]
     plant = Plant(model, PlantMismatch(noise=noise), 3)
-    sense = ContactSense(robot, model, noise=noise)
+    sense = TipSense(robot, model, noise=noise)
     plant.push(limb, np.zeros(3), force)
     kept = []
     for _ in range(int(1000 * seconds)):
@@ -62,7 +63,7 @@ def test_an_estimate_fades_in_above_the_dead_zone_and_is_then_told_in_full() -> 
     )
     full, _ = felt("silver2", 0, np.array([0.0, 0.9, 0.0]), noise=0.0)
     assert full.force[0] == pytest.approx(full.raw[0])
-    assert ContactSense(robot, model).step(
+    assert TipSense(robot, model).step(
         model.rest_coordinates, np.zeros(model.tendon_angle.size)
     ).shape == (1, 3)
 
@@ -75,7 +76,7 @@ def test_a_sensor_at_the_tip_is_read_as_it_is_with_its_noise() -> None:
         False,
         False,
     ]
-    sense = ContactSense(robot, model, 5)
+    sense = TipSense(robot, model, 5)
     plant = Plant(model, PlantMismatch(), 1)
     read = np.zeros((4, 3))
     read[:] = (0.05, -1.0, 2.0)
@@ -91,7 +92,7 @@ def test_a_sensor_at_the_tip_is_read_as_it_is_with_its_noise() -> None:
 
 def test_what_is_not_measured_is_not_made_up_and_comes_back() -> None:
     robot, model = ROBOTS["ursula"]
-    sense = ContactSense(robot, model, noise=0.0)
+    sense = TipSense(robot, model, noise=0.0)
     plant = Plant(model, PlantMismatch(noise=0.0), 1)
     pose, tension = plant.measure()
     sense.step(pose, tension)
@@ -110,7 +111,7 @@ def test_what_is_not_measured_is_not_made_up_and_comes_back() -> None:
 def test_a_wrong_model_shows_as_force_in_proportion() -> None:
     robot, model = ROBOTS["silver2"]
     plant = Plant(model, PlantMismatch(stiffness=1.2, noise=0.0), 1)
-    sense = ContactSense(robot, model, noise=0.0)
+    sense = TipSense(robot, model, noise=0.0)
     for _ in range(4000):
         sense.step(*plant.measure())
         plant.step(Applied(model.rest_coordinates, Actuation.STIFF))
@@ -126,7 +127,7 @@ def test_a_limb_that_has_just_stiffened_swings_and_tells_no_force(
     for _ in range(limp_ms):
         plant.step(Applied(model.rest_coordinates, Actuation.COMPLIANT))
     held = plant.coordinates.copy()
-    sense = ContactSense(robot, model, settles=True)
+    sense = TipSense(robot, model, settles=True)
     estimated, told = 0.0, 0.0
     for _ in range(5000):
         told = max(told, np.linalg.norm(sense.step(*plant.measure())[0]))

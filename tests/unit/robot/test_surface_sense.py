@@ -5,10 +5,10 @@ import pytest
 
 from app.clock import NS_PER_MS
 from app.config.robot import build_robot_model, load_robot
-from app.robot.surface_sense import SurfaceSense
 from app.teleop.contact_codec import read_contacts
 from models.environment_report import SurfaceStatus
 from models.tip import tip_position
+from tests.unit.robot.senses import Surfaces
 
 MODEL = build_robot_model(load_robot("ursula"))
 LIMB, ROWS = 1, slice(2, 4)
@@ -22,7 +22,7 @@ class Arm:
     """The palpation arm, straight, that goes in and out along its own axis."""
 
     def __init__(self, stiffness: float) -> None:
-        self.sense = SurfaceSense(MODEL, HAS_SENSOR, PERIOD_S)
+        self.sense = Surfaces(MODEL, HAS_SENSOR, PERIOD_S)
         self.stiffness, self.now_ns = stiffness, 0
         self._rng = np.random.default_rng(0)
         self._pose = np.full_like(MODEL.rest_coordinates, np.nan)
