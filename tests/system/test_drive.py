@@ -25,8 +25,11 @@ from app.study.trial_setup import TrialSetup
 from models.tip import limb_tips
 from tests.recordings import rewritten
 from tests.system.rig import CLOCK, MODEL, View, alive, wait_for
+from tests.system.witness import witness
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]
+
+BELOW_EMULATOR = 59  # its priority is 60
 
 
 class StationlessSupervisor(Supervisor):
@@ -162,22 +165,24 @@ def test_an_acoustic_link_delays_loses_and_limits_as_its_preset_says(
     tmp_path: Path,
 ) -> None:
     seconds = 30.0
-    summary = _drive(
-        tmp_path, "--link", "acoustic-hs", "--operator", "circle",
-        "--seconds", str(seconds), "--seed", "5",
-    )  # fmt: skip
+    with witness(BELOW_EMULATOR) as machine:
+        summary = _drive(
+            tmp_path, "--link", "acoustic-hs", "--operator", "circle",
+            "--seconds", str(seconds), "--seed", "5",
+        )  # fmt: skip
     link = load_link("acoustic-hs")
     figures = summary["link"]
-    # delivered when scheduled: as the emulator carried it, and end to end
+    # delivered when scheduled, but for what the machine itself was late by
     for way in ("down", "up"):
         scheduled = figures["scheduled_delay_ms"][way]
         carried = figures["carried_delay_ms"][way]
-        assert carried["p99"] - scheduled["p99"] < 2.0
+        assert carried["p50"] - scheduled["p50"] < 2.0
+        assert carried["p99"] - scheduled["p99"] < 2.0 + machine.longest_ms
         assert scheduled["p50"] > link.propagation_ms
     error = link.loss_standard_error(seconds, figures["packets"])
     assert abs(figures["loss"] - link.expected_loss()) < 3.0 * error
     assert figures["down_bps"] + figures["up_bps"] < link.down_bps
-    assert summary["loop"]["ticks"] > 900 * seconds
+    assert summary["loop"]["ticks"] > 900 * seconds - machine.lost_ms
     assert summary["tip_error_mm"]["rms"] is not None
     assert Path(summary["log"]).stat().st_size > 100_000
 
