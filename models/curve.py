@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from models.numerics import FloatArray
+from models.numerics import FloatArray, inner_kernel
 
 __all__ = [
     "Curve",
     "build_curve",
     "curve_distance",
+    "curve_foot",
     "curve_nearest",
     "curve_point",
     "curve_progress",
@@ -81,3 +82,34 @@ def curve_distance(curve: Curve, place: FloatArray) -> float:
 def curve_progress(curve: Curve, place: FloatArray) -> float:
     """Return the arc length of the curve's point nearest to a (3,) place [m]."""
     return curve_nearest(curve, place)[1]
+
+
+@inner_kernel
+def curve_foot(
+    points: FloatArray, arc: FloatArray, place: FloatArray
+) -> tuple[float, float]:
+    """Find the point of a curve that is nearest to a place, as `curve_nearest`.
+
+    Args:
+        points: (n, 3) of the curve [m].
+        arc: (n,) of it [m].
+        place: (3,) [m].
+
+    Returns:
+        Its distance and its arc length [m].
+    """
+    least, found = np.inf, 0.0
+    for k in range(arc.size - 1):
+        square, share = 1e-30, 0.0
+        for i in range(3):
+            step = points[k + 1, i] - points[k, i]
+            square += step * step
+            share += step * (place[i] - points[k, i])
+        share = min(max(share / square, 0.0), 1.0)
+        gap = 0.0
+        for i in range(3):
+            way = points[k, i] + share * (points[k + 1, i] - points[k, i]) - place[i]
+            gap += way * way
+        if gap < least:
+            least, found = gap, arc[k] + share * np.sqrt(square)
+    return np.sqrt(least), found

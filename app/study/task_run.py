@@ -12,16 +12,16 @@ The judge sees what is true at the robot, not what the operator is shown.
 | timeout    | none of these in time                                              |
 """
 
-import math
+import numpy as np
 
 from app.clock import NS_PER_S
 from app.config.task_place import PlacedTask
-from app.study.task_judges import Judge, make_judge
-from app.study.task_truth import Truth, Verdict
+from app.errors import ModelError
+from app.study.task_judges import Judge, RetrieveJudge, make_judge
+from app.study.task_rules import CODES, NEVER, RunData
+from app.study.task_truth import Truth, Verdict, allocate_moments
 
 __all__ = ["TaskRun"]
-
-_FAR = 0.5  # [m]
 
 
 class TaskRun:
@@ -36,37 +36,61 @@ class TaskRun:
             round_trip_s: of the link [s]; lengthens the time-out.
         """
         self.verdict = Verdict.RUNNING
-        self.peak_force = 0.0  # [N] greatest so far
-        self.judge: Judge = make_judge(task)
-        self._task = task
-        self._start_ns = start_ns
-        self._timeout_s = task.parameters.timeout(round_trip_s)
-        self._first_tip: list[float] | None = None
-        self._ended_ns = start_ns
+        self.moments = allocate_moments()
+        """What is judged; who calls `take` fills them in before."""
+        self._data = RunData(
+            abort=task.parameters.abort_n,
+            start_ns=start_ns,
+            timeout_s=task.parameters.timeout(round_trip_s),
+            first_tip=np.zeros(3),
+            ended_ns=np.array([NEVER]),
+            peak_force=np.zeros(1),
+            verdict=np.zeros(1, dtype=np.int64),
+        )
+        self.judge: Judge = make_judge(task, self._data, self.moments)
+
+    @property
+    def peak_force(self) -> float:
+        """Greatest force so far [N]."""
+        return self._data.peak_force.item()
 
     @property
     def time_s(self) -> float:
         """From the start to the end, or to the last step while it runs [s]."""
-        return (self._ended_ns - self._start_ns) / NS_PER_S
+        ended_ns = self._data.ended_ns.item()
+        return max(0, ended_ns - self._data.start_ns) / NS_PER_S
+
+    def take(self, first: int, count: int) -> int:
+        """Judge milliseconds of `moments`; after the end nothing changes any more.
+
+        Args:
+            first: number of the first.
+            count: how many.
+
+        Returns:
+            How many were judged: all, or up to the one that ended the task.
+        """
+        if self.verdict is not Verdict.RUNNING:
+            return 0
+        judged = self.judge.take(first, count)
+        self.verdict = CODES[self._data.verdict.item()]
+        return judged
 
     def step(self, truth: Truth) -> Verdict:
-        """Take in what is true now; after the end nothing changes any more."""
-        if self.verdict is not Verdict.RUNNING:
-            return self.verdict
-        self._ended_ns = truth.time_ns
-        self.verdict = self._judge(truth)
-        return self.verdict
+        """Take in what is true now; after the end nothing changes any more.
 
-    def _judge(self, truth: Truth) -> Verdict:
-        tip, force = truth.tip.tolist(), math.hypot(*truth.force.tolist())
-        if self._first_tip is None:
-            self._first_tip = tip
-        if not (math.dist(tip, self._first_tip) <= _FAR and force < math.inf):
-            return Verdict.DIVERGED
-        self.peak_force = max(self.peak_force, force)
-        if force > self._task.parameters.abort_n:
-            return Verdict.OVER_FORCE
-        verdict = self.judge.step(truth)
-        if verdict is Verdict.RUNNING and self.time_s >= self._timeout_s:
-            return Verdict.TIMEOUT
-        return verdict
+        Raises:
+            ModelError: there is no object where one is to be retrieved.
+        """
+        place = truth.object_place
+        if place is None and isinstance(self.judge, RetrieveJudge):
+            raise ModelError("A retrieval needs an object: give its place each time.")
+        now = self.moments
+        now.time_ns[0] = truth.time_ns
+        now.tip[0], now.speed[0], now.force[0] = truth.tip, truth.speed, truth.force
+        now.place[0] = np.nan if place is None else place
+        now.held[0] = truth.held
+        now.answer[0] = -1 if truth.answer is None else truth.answer
+        now.begun[0], now.over[0] = truth.path_begun, truth.path_over
+        self.take(0, 1)
+        return self.verdict

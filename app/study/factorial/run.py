@@ -23,6 +23,7 @@ from app.clock import NS_PER_S
 from app.config.robot import load_robot
 from app.config.task import load_task
 from app.config.task_place import place_task
+from app.control.loop import PERIOD_NS
 from app.errors import ConfigError, LogError
 from app.link.packets import PacketRecord
 from app.operator.performer import Performer
@@ -40,7 +41,7 @@ from app.study.task_goals import TaskGoals
 from app.study.task_judges import Judge, ReachJudge
 from app.study.task_truth import Verdict
 from app.study.task_watch import TaskWatch, path_started_ns
-from app.study.trial import Trial
+from app.study.trial import START_NS, Trial
 from app.study.trial_seeds import TrialSeeds
 from app.study.trial_setup import TrialSetup
 
@@ -124,31 +125,29 @@ def _drive(
     if _supervised(spec):
         goals = TaskGoals(trial, task, lambda: screen.shown)
     watch = TaskWatch(trial, round_trip, goals)
-    log = TraceLog(trial, task.limb)
+    run, log = watch.run, TraceLog(trial, watch)
     packets: list[PacketRecord] = []
     trial.packets = packets
     trips: list[float] = []
-    verdict = Verdict.RUNNING
+    last_tick = _tick_of(timeout_s)
     together = _TOGETHER if goals is None else 1
+    verdict = Verdict.RUNNING
     while verdict is Verdict.RUNNING:
         tick = trial.ticks
         trial.run(together)
         if goals is not None:
             goals.step(trial.now_ns)
-        truths = watch.take()
-        for count, truth in enumerate(truths, 1):
-            verdict = watch.run.step(truth)
-            screen.step(truth.time_ns, watch.run.judge)
-            if (tick + count) % _TRIP_PERIOD == 0:
-                trips.append(1e-3 * float(trial.health.rtt_ms[0]))
-            if verdict is Verdict.RUNNING and 1e-3 * (tick + count) >= timeout_s:
-                verdict = Verdict.TIMEOUT
-            if verdict is not Verdict.RUNNING:
-                truths = truths[:count]
-                break
-        log.take(truths)
+        count = run.take(tick, min(watch.take(), last_tick - tick))
+        log.take(count)
+        tick += count
+        screen.step(START_NS + tick * PERIOD_NS, run.judge)
+        if tick % _TRIP_PERIOD == 0:
+            trips.append(1e-3 * float(trial.health.rtt_ms[0]))
+        verdict = run.verdict
+        if verdict is Verdict.RUNNING and tick >= last_tick:
+            verdict = Verdict.TIMEOUT
     trace = log.close()
-    judge = watch.run.judge
+    judge = run.judge
     hits_ns = judge.hits_ns if isinstance(judge, ReachJudge) else []
     zero_ns = trace.clock_zero_ns
     end_ns = zero_ns + round(trace.time_s[-1] * NS_PER_S)
@@ -215,11 +214,19 @@ class _Screen:
     def step(self, now_ns: int, judge: Judge) -> None:
         if not isinstance(judge, ReachJudge):
             return
-        hits_ns = judge.hits_ns
-        if self.shown < len(hits_ns):
-            self.shown += now_ns >= hits_ns[self.shown] + self._delay_ns
+        if self.shown < judge.hits:
+            hits_ns = judge.hits_ns[self.shown :]
+            self.shown += sum(now_ns >= at_ns + self._delay_ns for at_ns in hits_ns)
         if self._hand is not None:
             self._hand.hits_shown = self.shown
+
+
+def _tick_of(time_s: float) -> int:
+    """Return the first tick, 1 at least, after which a time is over [s]."""
+    tick = 1
+    while 1e-3 * tick < time_s:
+        tick = max(tick + 1, int(1e3 * time_s) - 1)
+    return tick
 
 
 def _recorder(spec: TrialSpec, setup: TrialSetup, path: Path) -> Recorder:

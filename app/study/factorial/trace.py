@@ -5,7 +5,7 @@ operator can see.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,15 @@ from app.control.loop import PERIOD_NS
 from app.control.mailbox import Layout
 from app.link.packets import Direction
 from app.messages import StationMode, StationState, state_shapes
-from app.study.task_truth import Truth
+from app.study.task_truth import MOMENTS
+from app.study.task_watch import TaskWatch
 from app.study.trial import START_NS, Trial
 from models.numerics import FloatArray, IntArray
 
 __all__ = ["PERIOD_S", "TraceLog", "TrialTrace", "trace_table"]
 
 PERIOD_S = 1e-3
-_BLOCK = 256  # milliseconds whose columns are made at once
-_MOST = 256  # that are taken at once
+_BLOCK = 256  # milliseconds whose columns are made at once; half of `MOMENTS`
 _COLUMNS = {
     "time_s": 1,
     "tip": 3,  # true
@@ -131,25 +131,20 @@ def trace_table(count: int, columns: Mapping[str, FloatArray]) -> FloatArray:
 
 
 class TraceLog:
-    """Fills a trace while a trial runs.
+    """Fills a trace while a trial runs, block by block."""
 
-    Only what will be overwritten is put aside; columns are made of it block by block.
-    """
-
-    def __init__(self, trial: Trial, limb: int) -> None:
-        """Begin empty; `limb` is the index of the one that does the task."""
-        self._trial, self._limb = trial, limb
+    def __init__(self, trial: Trial, watch: TaskWatch) -> None:
+        """Begin empty; `watch` judges the trial."""
+        self._trial, self._limb = trial, watch.limb
+        self._moments = watch.run.moments
         trial.witness = self
         self._zero_ns = trial.now_ns
         self._ticks = trial.ticks
         self._full: list[FloatArray] = []
         layout = Layout(StationState, state_shapes(trial.model))
         self._first_word = {name: first for name, first, _ in layout.describe()}
-        shape = (_BLOCK + _MOST, layout.words)
-        self._states: IntArray = np.zeros(shape, dtype=np.int64)
-        self._truths: list[Truth] = []
-        self._told: list[FloatArray] = []
-        self._given: list[bool] = []
+        self._count = 0  # ticks of which no columns are made yet
+        self._given: list[tuple[int, bool]] = []  # so many of them: was there a goal
         self._force_told = self._heard_force()
         self._heard: list[tuple[int, FloatArray]] = []
         self._applied: list[tuple[int, int]] = []
@@ -170,57 +165,41 @@ class TraceLog:
         force: FloatArray = self._trial.health.contact_force[self._limb].copy()
         return force
 
-    def take(self, truths: Sequence[Truth]) -> None:
-        """Keep the ticks that the trial has done since, and what was true in each.
+    def take(self, count: int) -> None:
+        """Keep so many of the ticks that the trial has done since.
 
         Args:
-            truths: of these ticks, or of the first of them where the rest shall not be
-                kept. Their arrays are kept themselves: nobody may write to them any
-                more; 256 at most.
+            count: all that the watch has taken, 256 at most, or the first of them where
+                the rest shall not be kept.
         """
-        row, end = len(self._truths), len(self._truths) + len(truths)
-        for rows in self._trial.states(self._ticks):
-            kept = rows[: end - row]
-            self._states[row : row + len(kept)] = kept
-            row += len(kept)
-        self._ticks += len(truths)
-        self._truths += truths
-        given = self._trial.exchange.goals.newest is not None
-        self._given += [given] * len(truths)
-        heard = self._heard
-        for truth in truths:
-            while heard and heard[0][0] <= truth.time_ns:
-                self._force_told = heard.pop(0)[1]
-            self._told.append(self._force_told)
-        if end >= _BLOCK:
+        self._given.append((count, self._trial.exchange.goals.newest is not None))
+        self._count += count
+        if self._count >= _BLOCK:
             self._full.append(self._columns())
-            self._truths, self._told, self._given = [], [], []
 
     def _columns(self) -> FloatArray:
-        """Make the table (n, columns) of what has been put aside."""
-        truths, count = self._truths, len(self._truths)
-        nowhere, nothing = np.full(3, np.nan), np.zeros(3)
-        places = [
-            nowhere if truth.object_place is None else truth.object_place
-            for truth in truths
-        ]
-        at_tip = [
-            nothing if truth.tip_force is None else -truth.tip_force for truth in truths
-        ]
-        times_ns = np.array([truth.time_ns for truth in truths])
+        """Make the table (n, columns) of the ticks that have none yet."""
+        first, count = self._ticks, self._count
+        now, rows = self._moments, np.arange(first, first + count) % MOMENTS
+        self._states = np.concatenate(self._trial.states(first))[:count]
+        around = self._trial.core.surroundings
+        times_ns = now.time_ns[rows]
         known = self._integers("surface_known", self._limb) != 0
         armed = self._integers("mode") == StationMode.ARMED
-        driven = (self._integers("active_source") >= 0) | np.array(self._given)
+        counts, given = zip(*self._given, strict=True)
+        driven = (self._integers("active_source") >= 0) | np.repeat(given, counts)
         columns = {
             "time_s": 1e-3 * ((times_ns - START_NS) // PERIOD_NS),
-            "tip": np.concatenate([truth.tip for truth in truths]),
+            "tip": now.tip[rows],
             "hand": self._vectors("target_position", self._limb),
             "shown": self._vectors("tip_model", self._limb),
             "force_hand": self._vectors("force_hand"),
-            "force_tip": np.concatenate(at_tip),
-            "force_limb": -np.concatenate([truth.force for truth in truths]),
-            "force_told": np.concatenate(self._told),
-            "object": np.concatenate(places),
+            "force_tip": np.zeros((count, 3))
+            if around is None
+            else -now.tip_force[rows],
+            "force_limb": -now.force[rows],
+            "force_told": self._told(times_ns),
+            "object": now.place[rows],
             "port_energy": self._numbers("port_energy"),
             "injected_energy": self._numbers("injected_energy"),
             "mismatch": self._numbers("mismatch"),
@@ -230,13 +209,24 @@ class TraceLog:
             "surface_point": self._vectors("surface_point", self._limb),
             "surface_normal": self._vectors("surface_normal", self._limb),
             "driving": armed & driven,
-            "held": np.array([truth.held for truth in truths]),
+            "held": now.held[rows],
         }
+        self._ticks, self._count, self._given = first + count, 0, []
         return trace_table(count, columns)
+
+    def _told(self, times_ns: IntArray) -> FloatArray:
+        """Return the force (n, 3) that the station had heard of at times [N]."""
+        forces = np.array([self._force_told, *(force for _, force in self._heard)])
+        heard_ns = np.array([at_ns for at_ns, _ in self._heard], dtype=np.int64)
+        newest = np.searchsorted(heard_ns, times_ns, side="right")
+        self._force_told = forces[newest[-1]]
+        del self._heard[: newest[-1]]
+        told: FloatArray = forces[newest]
+        return told
 
     def _integers(self, name: str, index: int = 0) -> IntArray:
         """One whole number (n,) of a field of the station's state."""
-        return self._states[: len(self._truths), self._first_word[name] + index]
+        return self._states[:, self._first_word[name] + index]
 
     def _numbers(self, name: str) -> FloatArray:
         """The limb's number (n,) in a field of the station's state."""
@@ -245,13 +235,13 @@ class TraceLog:
     def _vectors(self, name: str, index: int = 0) -> FloatArray:
         """One vector (n, 3) of a field of the station's state."""
         first = self._first_word[name] + 3 * index
-        words = self._states[: len(self._truths), first : first + 3]
-        return words.view(np.float64)
+        return self._states[:, first : first + 3].view(np.float64)
 
     def close(self) -> TrialTrace:
         """Return the whole trace."""
-        rest = [self._columns()] if self._truths else []
-        table = np.concatenate([np.zeros((0, _WIDTH)), *self._full, *rest])
+        if self._count:
+            self._full.append(self._columns())
+        table = np.concatenate([np.zeros((0, _WIDTH)), *self._full])
         end_ns = START_NS + self._ticks * PERIOD_NS
         kept = [entry for entry in self._applied if entry[0] <= end_ns]
         applied = np.array(kept, dtype=np.int64).reshape(-1, 2)

@@ -65,6 +65,7 @@ class PersonStand:
         )
         self._task = replace(task, parameters=parameters)
         self._longest_s = longest_s
+        TaskRun(self._task, 0, 0.0)  # its kernel is compiled while no hand is busy
         self._run: TaskRun | None = None
         self.begun_ns: int | None = None
         """When the limb was taken in hand [ns]; None: not yet."""

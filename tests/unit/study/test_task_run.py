@@ -6,9 +6,11 @@ import pytest
 from app.config.robot import load_robot
 from app.config.task import load_task
 from app.config.task_place import PlacedTask, place_task
+from app.errors import ModelError
+from app.study.task_judges import PathJudge, ReachJudge
 from app.study.task_run import TaskRun
-from app.study.task_truth import Truth, Verdict
-from models.curve import curve_point
+from app.study.task_truth import MOMENTS, Truth, Verdict
+from models.curve import curve_nearest, curve_point
 from models.numerics import FloatArray
 
 ROV = load_robot("rov-arm")
@@ -47,7 +49,8 @@ def test_a_target_s_edge_is_half_its_width_away() -> None:
         run = TaskRun(task, 0, 0.0)
         for k in range(600):
             run.step(truth(1e-3 * k, task.targets[0] + np.array([gap, 0.0, 0.0])))
-        assert bool(run.judge.hits_ns) is done  # type: ignore[attr-defined]
+        assert isinstance(run.judge, ReachJudge)
+        assert run.judge.hits_ns == ([500 * MS] if done else [])
 
 
 @pytest.mark.parametrize(
@@ -72,6 +75,23 @@ def test_a_path_asks_for_its_end_and_for_little_beside_it(
     assert run.verdict is verdict
 
 
+def test_a_path_is_judged_by_its_nearest_points() -> None:
+    task = placed("circle")
+    assert task.curve is not None
+    run = TaskRun(task, 0, 0.0)
+    judge = run.judge
+    assert isinstance(judge, PathJudge)
+    shifts = np.random.default_rng(4).normal(0.0, 8e-3, (200, 3))
+    tips = [curve_point(task.curve, 5e-4 * k) + shift for k, shift in enumerate(shifts)]
+    for k, tip in enumerate(tips):
+        assert run.step(truth(1e-3 * k, tip)) is Verdict.RUNNING
+    gaps, arcs = zip(*(curve_nearest(task.curve, tip) for tip in tips), strict=True)
+    assert judge.rms == pytest.approx(np.sqrt(np.mean(np.square(gaps))), rel=1e-9)
+    assert judge.furthest == pytest.approx(max(arcs), rel=1e-9)
+    run.step(truth(1.0, tips[0], path_begun=False))
+    assert judge.rms == 0.0  # the reference sets out anew
+
+
 def press(task: PlacedTask, newtons: float) -> FloatArray:
     return newtons * task.pads[0].normal
 
@@ -89,6 +109,27 @@ def test_pressing_asks_for_three_seconds_within_ten_per_cent() -> None:
         run.step(truth(5.99 + 1e-3 * k, task.start, force=press(task, 1.81)))
     assert run.verdict is Verdict.SUCCESS
     assert run.peak_force == pytest.approx(2.21)
+
+
+@pytest.mark.parametrize("together", [1, 7, 256])
+def test_milliseconds_together_are_judged_one_by_one(together: int) -> None:
+    task = placed("press")
+    run = TaskRun(task, 0, 0.0)
+    now, first = run.moments, 5 * MOMENTS - 40  # over the end of the ring
+    judged = 0
+    while run.verdict is Verdict.RUNNING:
+        for k in range(judged, judged + together):
+            row = (first + k) % MOMENTS
+            now.time_ns[row] = (1 + k) * MS
+            now.tip[row], now.force[row] = task.start, press(task, 2.0)
+            if k in (100, 3200):  # let go; and too hard, when it is over
+                now.force[row] = press(task, 0.0 if k == 100 else 9.0)
+        judged += run.take(first + judged, together)
+    assert run.verdict is Verdict.SUCCESS
+    assert judged == 101 + 3001
+    assert run.time_s == pytest.approx(1e-3 * judged)
+    assert run.take(first + judged, together) == 0  # it stays ended
+    assert run.peak_force == pytest.approx(2.0)
 
 
 def test_pressing_too_hard_ends_it() -> None:
@@ -131,6 +172,12 @@ def test_what_was_fetched_must_come_to_rest_in_the_basket(
     for k in range(1500):
         run.step(truth(12 + 1e-3 * k, task.start, object_place=end - 0.03 * task.up))
     assert run.verdict.value == verdict
+
+
+def test_without_its_object_no_retrieval_is_judged() -> None:
+    task = placed("retrieve")
+    with pytest.raises(ModelError, match="needs an object"):
+        TaskRun(task, 0, 0.0).step(truth(0.0, task.start))
 
 
 def test_out_of_a_cavity_the_object_need_not_be_let_go() -> None:

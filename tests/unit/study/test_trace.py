@@ -1,13 +1,19 @@
 """What is kept of a trial is what was so in each of its milliseconds."""
 
+import math
+
 import numpy as np
 import pytest
 
+from app.control.loop import PERIOD_NS
+from app.link.packets import Direction
 from app.messages import StationMode
 from app.study.factorial.trace import TraceLog
+from app.study.task_truth import MOMENTS
 from app.study.task_watch import TaskWatch
-from app.study.trial import Trial
+from app.study.trial import START_NS, Trial
 from app.study.trial_setup import TrialSetup
+from models.tip import limb_tip
 
 _COUNT = 700  # ms: armed, driving, and more than two blocks of columns
 
@@ -18,24 +24,29 @@ def test_every_column_is_of_its_own_millisecond() -> None:
     )
     assert trial.task is not None
     limb = trial.task.limb
-    watch, log = TaskWatch(trial, 0.0), TraceLog(trial, limb)
-    rows = []
-    for _ in range(_COUNT):
+    watch = TaskWatch(trial, 0.0)
+    log = TraceLog(trial, watch)
+    rows, last = [], limb_tip(trial.model, limb, trial.true_pose)
+    for number in range(_COUNT):
         trial.step()
-        (truth,) = watch.take()
-        log.take([truth])
+        assert watch.take() == 1
+        log.take(1)
+        tip = limb_tip(trial.model, limb, trial.true_pose)
+        speed = watch.run.moments.speed[number % MOMENTS]
+        assert speed == pytest.approx(1e3 * math.dist(tip, last))
+        last = tip
         state = trial.state
         around = trial.core.surroundings
         assert around is not None
         rows.append(
             {
                 "time_s": 1e-3 * trial.ticks,
-                "tip": truth.tip,
+                "tip": tip,
                 "hand": state.target_position[limb].copy(),
                 "shown": state.tip_model[limb].copy(),
                 "force_hand": state.force_hand.copy(),
                 "force_tip": -around.tip_force[limb],
-                "force_limb": -truth.force,
+                "force_limb": -around.contact_wrench[limb, 3:],
                 "force_told": trial.health.contact_force[limb].copy(),
                 "port_energy": state.port_energy[limb],
                 "injected_energy": state.injected_energy[limb],
@@ -70,12 +81,12 @@ def test_ticks_together_are_the_same_trace(setup: TrialSetup) -> None:
     for together in (1, 4, 50):
         trial = Trial(setup)
         assert trial.task is not None
-        watch, log = TaskWatch(trial, 0.0), TraceLog(trial, trial.task.limb)
+        watch = TaskWatch(trial, 0.0)
+        log = TraceLog(trial, watch)
         for _ in range(3000 // together):
             trial.run(together)
-            truths = watch.take()
-            assert len(truths) == together
-            log.take(truths)
+            assert watch.take() == together
+            log.take(together)
         traces.append(log.close())
         trial.finish()
     single, four, fifty = traces
@@ -87,22 +98,38 @@ def test_ticks_together_are_the_same_trace(setup: TrialSetup) -> None:
 def test_a_trace_ends_where_no_more_is_kept() -> None:
     trial = Trial(TrialSetup(link="optical-lab", operator="presser", task="press"))
     assert trial.task is not None
-    watch, log = TaskWatch(trial, 0.0), TraceLog(trial, trial.task.limb)
+    watch = TaskWatch(trial, 0.0)
+    log = TraceLog(trial, watch)
     for _ in range(300):
         trial.run(4)
         log.take(watch.take())
     whole = len(log.close())
     trial.run(4)
-    log.take(watch.take()[:1])
+    watch.take()
+    log.take(1)
     trace = log.close()
     trial.finish()
     assert len(trace) == whole + 1 == 1201
     assert trace.applied[-1, 0] <= trace.clock_zero_ns + 1201 * 1_000_000
 
 
+def test_a_force_counts_from_the_millisecond_in_which_it_is_heard() -> None:
+    trial = Trial(TrialSetup(operator="presser", task="press"))
+    watch = TaskWatch(trial, 0.0)
+    log = TraceLog(trial, watch)
+    for force, tick in ((1.0, 2), (2.0, 4)):
+        trial.health.contact_force[watch.limb] = force
+        log.arrived(START_NS + tick * PERIOD_NS, Direction.UP)
+    trial.run(5)
+    log.take(watch.take())
+    trace = log.close()
+    trial.finish()
+    assert trace.force_told[:, 2].tolist() == [0.0, 1.0, 1.0, 2.0, 2.0]
+
+
 def test_nothing_taken_is_an_empty_trace() -> None:
     trial = Trial(TrialSetup(operator="presser", task="press"))
-    trace = TraceLog(trial, 0).close()
+    trace = TraceLog(trial, TaskWatch(trial, 0.0)).close()
     trial.finish()
     assert len(trace) == 0
     assert trace.hand.shape == (0, 3)
