@@ -117,6 +117,7 @@ def test_a_force_counts_from_the_millisecond_in_which_it_is_heard() -> None:
     trial = Trial(TrialSetup(operator="presser", task="press"))
     watch = TaskWatch(trial, 0.0)
     log = TraceLog(trial, watch)
+    trial.witness = None  # only this is heard
     for force, tick in ((1.0, 2), (2.0, 4)):
         trial.health.contact_force[watch.limb] = force
         log.arrived(START_NS + tick * PERIOD_NS, Direction.UP)
