@@ -25,11 +25,12 @@ class Station:
         self.exchange = SimpleNamespace(goals=SimpleNamespace(newest=None))
         self.outcomes: dict[int, GoalState] = {}
         self.marks = 0
+        self.wishes = SimpleNamespace(goal=lambda goal: goal)
         self.refused: set[GoalKind] = set()
         self.goals = TaskGoals(self, task, lambda: self.marks)  # type: ignore[arg-type]
         self._now_ms = 0
 
-    def ask(self, goal: Goal) -> None:
+    def want(self, goal: Goal) -> None:
         self.asked.append(goal)
         self._due_ms = self._now_ms + 500
         if goal.kind in self.refused:
