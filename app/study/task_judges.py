@@ -16,6 +16,13 @@ from app.config.task import (
 from app.config.task_place import PlacedTask
 from app.errors import ModelError
 from app.study.task_rules import (
+    judge_path,
+    judge_peg,
+    judge_press,
+    judge_reach,
+    judge_retrieve,
+)
+from app.study.task_standing import (
     NEVER,
     PathData,
     PegData,
@@ -23,11 +30,6 @@ from app.study.task_rules import (
     ReachData,
     RetrieveData,
     RunData,
-    judge_path,
-    judge_peg,
-    judge_press,
-    judge_reach,
-    judge_retrieve,
 )
 from app.study.task_truth import MomentsData
 from models.bound import Bound, bind

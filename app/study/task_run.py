@@ -18,7 +18,8 @@ from app.clock import NS_PER_S
 from app.config.task_place import PlacedTask
 from app.errors import ModelError
 from app.study.task_judges import Judge, RetrieveJudge, make_judge
-from app.study.task_rules import CODES, NEVER, RunData
+from app.study.task_rules import CODES
+from app.study.task_standing import NEVER, RunData
 from app.study.task_truth import Truth, Verdict, allocate_moments
 
 __all__ = ["TaskRun"]

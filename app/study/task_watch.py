@@ -13,8 +13,8 @@ from app.operator.tracker import PathHand
 from app.robot.truth import TruthData
 from app.study.task_goals import TaskGoals
 from app.study.task_judges import RetrieveJudge
-from app.study.task_rules import NEVER
 from app.study.task_run import TaskRun
+from app.study.task_standing import NEVER
 from app.study.task_truth import MOMENTS, MomentsData
 from app.study.trial import Trial
 from models.bound import Bound, bind, bound
