@@ -47,10 +47,12 @@ def reach_over_feet(
             f"The robot {robot.name!r} has no arm called {limb!r}. It has: "
             f"{', '.join(names)}."
         )
-    base = build_robot_model(robot).pose_base_to_hull[names.index(limb)]
+    model = build_robot_model(robot)
+    base = model.pose_base_to_hull[names.index(limb)]
 
     def solve(point: FloatArray) -> Reached:
-        return reach_goal(robot, limb, base[:3, :3] @ point + base[:3, 3])
+        goal_in_hull = base[:3, :3] @ point + base[:3, 3]
+        return reach_goal(robot, limb, goal_in_hull, model=model)
 
     def nearest(point: FloatArray) -> FloatArray:
         tip = solve(point).tip

@@ -124,6 +124,7 @@ def reach_goal(
     goal: FloatArray,
     direction: FloatArray | None = None,
     obstacles: Sequence[tuple[str, FloatArray, FloatArray]] = (),
+    model: RobotModel | None = None,
 ) -> Reached:
     """Find how a limb's tip, or a leg's foot, gets to a point.
 
@@ -133,6 +134,7 @@ def reach_goal(
         goal: (3,) position, hull frame [m].
         direction: (3,) where the tip is to point, hull frame; None: anywhere.
         obstacles: that all of the limb is to keep clear of, as `read_obstacle` gives.
+        model: of the robot, for who asks for many goals; None: it is built here.
 
     Raises:
         ConfigError: there is no such limb or leg; or a direction or obstacles that it
@@ -154,7 +156,8 @@ def reach_goal(
             f"{known}."
         )
     number = names.index(limb)
-    model = build_robot_model(robot)
+    if model is None:
+        model = build_robot_model(robot)
     base = model.pose_base_to_hull[number]
     local = base[:3, :3].T @ (goal - base[:3, 3])
     if direction is not None and not 0.0 < float(np.linalg.norm(direction)) < math.inf:
