@@ -4,12 +4,14 @@ The paper prints no numbers of its motions: signs, orders and symmetries are wha
 checked. Symmetries to 1e-9, trends as stated at each.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from app.config.case import BaseCase, CaseParameters, PhysicsCase, load_case
 from app.config.tree import build_tree
-from app.study.simulation_run import Simulator
+from app.study.simulation_run import Sample, Simulator
 from models.tree_motion import tree_motion
 from tests.unit.models.snakes import SNAKE, WHOLE, Snake, place, simulate
 
@@ -26,8 +28,29 @@ def mirrored(name):
     )
 
 
+_LONGEST = {  # [s]
+    "snake-yaw": 15.0,
+    "snake-yaw-wide": 15.0,
+    "snake-straight": 6.0,
+    "snake-pitch": 12.0,
+    "snake-spiral": 30.0,
+}
+_EVERY = 0.5  # [s]
+
+
+@cache
+def run_of(name: str) -> list[Sample]:
+    """A case as its file has it, for as long as any test here looks at it."""
+    return simulate(name, _LONGEST[name], every=_EVERY)
+
+
+def seen(name: str, seconds: float, every: float = _EVERY) -> list[Sample]:
+    """The samples of a case's first seconds."""
+    return run_of(name)[: round(seconds / _EVERY) + 1 : round(every / _EVERY)]
+
+
 def turn_of(name):
-    last = simulate(name, 15.0, every=15.0)[-1]
+    last = seen(name, 15.0)[-1]
     bend = np.hypot(last.position[6::3], last.position[7::3])
     speed = np.linalg.norm(last.root_twist[3:])
     return speed, speed / np.linalg.norm(last.root_twist[:3]), bend
@@ -53,7 +76,7 @@ def test_yaw_and_straight_motion_keep_their_depth(name, munk) -> None:
 
 def test_back_is_the_mirror_of_ahead() -> None:
     """The head, when it goes back, does what the tail does ahead."""
-    ahead = simulate("snake-straight", 6.0)
+    ahead = seen("snake-straight", 6.0)
     back = simulate("snake-back", 6.0)
     snake = Snake(load_case("snake-straight"))
     for one, other in zip(ahead, back, strict=True):
@@ -73,7 +96,7 @@ def test_depth_is_lost_or_won_as_the_actuators_stand(name) -> None:
     So that a snake whose motion goes down here goes up by the same: the paper's "spiral
     rising" is a matter of where its actuators are, which it does not print.
     """
-    down = simulate(name, 12.0)
+    down = seen(name, 12.0)
     up = simulate(name, 12.0, chambers=mirrored(name))
     flip = np.array([1.0, 1.0, -1.0])
     for one, other in zip(down, up, strict=True):
@@ -87,18 +110,18 @@ def test_depth_is_lost_or_won_as_the_actuators_stand(name) -> None:
 
 def test_pitch_bends_upright_and_spiral_askew() -> None:
     """Orientation angles of eq. 3: near 90 degrees; within a quarter turn, and 180."""
-    pitch = simulate("snake-pitch", 4.0, every=4.0)[-1].position[6:]
+    pitch = seen("snake-pitch", 4.0)[-1].position[6:]
     angle = np.degrees(np.arctan2(pitch[1], pitch[0]))
     assert abs(abs(angle) - 90.0) < 12.0
     assert np.hypot(pitch[3], pitch[4]) < 0.1 * np.hypot(pitch[0], pitch[1])
-    spiral = simulate("snake-spiral", 2.0, every=2.0)[-1].position[6:]
+    spiral = seen("snake-spiral", 2.0)[-1].position[6:]
     assert 0.0 < abs(np.degrees(np.arctan2(spiral[1], spiral[0]))) < 120.0
     assert abs(np.degrees(np.arctan2(spiral[4], spiral[3]))) > 170.0
 
 
 def test_spiral_is_a_helix() -> None:
     """Turn and fall are steady in the end, and the axis is upright."""
-    samples = simulate("snake-spiral", 30.0, every=1.0)[15:]
+    samples = seen("snake-spiral", 30.0, every=1.0)[15:]
     place_xyz = np.array([sample.root_pose[:3, 3] for sample in samples])
     fall = np.diff(place_xyz[:, 2])
     assert fall == pytest.approx(np.full(fall.size, fall.mean()), rel=0.25)
