@@ -57,6 +57,7 @@ _KEPT_ROWS = 60_000  # a minute
 _HAND_MS = 20
 _TURN_S = 6.0
 _STILL_M = 1e-5
+_SETTLED = 0.02  # in half a second [rad, rad, m]
 _YOUNG_NS = 300 * NS_PER_MS
 _STEP_FILE, _SAID_FILE, _RING_FILE = "clock-step", "robot.said", "witness"
 
@@ -322,18 +323,21 @@ class Trial:
         )
 
     def rest(self) -> None:
-        """Let the deadman go, stay armed, and wait until the tips are told to stand.
+        """Let the deadman go, stay armed, and wait until all is told to stand.
 
-        The shape between them goes on settling for some seconds.
+        The shape settles for some seconds longer than the tip. Until then a setpoint
+        that is lost shows: straight from one shape to the next but one, the tip leaves
+        its place for a moment.
         """
         self.hand.release()
-        before, since_ns = self.tips(self.state.coordinates_commanded), CLOCK.now_ns()
+        pose, since_ns = self.state.coordinates_commanded.copy(), CLOCK.now_ns()
 
         def still() -> bool:
-            nonlocal before, since_ns
-            now = self.tips(self.state.coordinates_commanded)
-            if np.abs(now - before).max() > _STILL_M:
-                before, since_ns = now, CLOCK.now_ns()
+            nonlocal pose, since_ns
+            now = self.state.coordinates_commanded
+            off = np.abs(self.tips(now) - self.tips(pose)).max()
+            if off > _STILL_M or np.abs(now - pose).max() > _SETTLED:
+                pose, since_ns = now.copy(), CLOCK.now_ns()
             return CLOCK.now_ns() - since_ns > 500 * NS_PER_MS
 
         assert wait_until(still, 20.0), "the command does not come to rest"
@@ -346,17 +350,20 @@ class Trial:
     def arm(self, timeout_s: float = 60.0) -> bool:
         """Arm anew as a person would: press, look, press again; whether it follows."""
         self.hand.release()
-        pressed_ns = 0
+        pressed_ns, leaving = 0, False
 
         def followed() -> bool:
-            nonlocal pressed_ns
+            nonlocal pressed_ns, leaving
             now_ns = CLOCK.now_ns()
-            if self.follows:
+            armed = self.state.mode[0] == StationMode.ARMED
+            leaving = leaving and armed  # until the station has taken up the disarming
+            if self.follows and not leaving:
                 return True
             if now_ns - pressed_ns > 1500 * NS_PER_MS:
                 pressed_ns = now_ns
-                if self.state.mode[0] == StationMode.ARMED:
+                if armed:
                     self.hand.disarms += 1
+                    leaving = True
                 else:
                     self.hand.arms += 1
             return False
