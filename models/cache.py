@@ -17,6 +17,7 @@ KERNEL_FOLDERS = (
     "app/operator/haptic",
     "app/robot",
     "app/study",
+    "app/study/factorial",
     "app/study/targets",
     "app/teleop",
 )

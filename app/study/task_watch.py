@@ -1,6 +1,7 @@
 """Judges a task while a trial runs: takes what was true at the robot, tick by tick."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,9 +17,9 @@ from app.study.task_judges import RetrieveJudge
 from app.study.task_run import TaskRun
 from app.study.task_standing import NEVER
 from app.study.task_truth import MOMENTS, MomentsData
-from app.study.trial import Trial
-from models.bound import Bound, bind, bound
-from models.numerics import FloatArray, kernel
+from app.study.trial import START_NS, Trial
+from models.bound import Bound, bind
+from models.numerics import FloatArray, IntArray, kernel
 from models.robot import RobotModel
 from models.tip import limb_tip, tip_in_hull
 
@@ -38,41 +39,42 @@ def path_started_ns(trial: Trial, goals: TaskGoals | None) -> int | None:
     return None
 
 
+class _WatchData(NamedTuple):
+    """What is watched, and where it is noted."""
+
+    model: RobotModel
+    limb: int
+    """Index of the limb."""
+    start_ns: int
+    """When the trial began [ns]."""
+    truth: TruthData
+    answer: IntArray
+    """(1,) pad that has been named the stiffer; -1 = none."""
+    started_ns: IntArray
+    """(1,) when the reference set out along the path [ns]; `NEVER`: it has not."""
+    duration_s: FloatArray
+    """(1,) how long it is on its way [s]."""
+    moments: MomentsData
+    poses: FloatArray
+    """(n+1, 4, 4) along the limb."""
+
+
 @kernel
-def note_moments(
-    model: RobotModel,
-    limb: int,
-    truth: TruthData,
-    first: int,
-    count: int,
-    first_ns: int,
-    answer: int,
-    started_ns: int,
-    duration_s: float,
-    moments: MomentsData,
-    poses_out: FloatArray,
-) -> None:
-    """Note what was true of a limb in some of the last milliseconds.
+def note_moments(data: _WatchData, first: int, count: int) -> None:
+    """Note what was true in some of the last milliseconds.
 
     Args:
-        model: the robot.
-        limb: index of the limb.
-        truth: of the robot.
+        data: its moments are written.
         first: number of the first.
         count: how many.
-        first_ns: time of the first [ns].
-        answer: pad that has been named the stiffer; -1: none.
-        started_ns: when the reference set out along the path [ns]; `NEVER`: it has not.
-        duration_s: how long it is on its way [s].
-        moments: written.
-        poses_out: (n+1, 4, 4) along the limb.
     """
-    for k in range(count):
-        at = (first + k) % truth.held.shape[0]
-        row = (first + k) % moments.time_ns.size
-        now_ns = first_ns + k * PERIOD_NS
+    limb, truth, moments = data.limb, data.truth, data.moments
+    started_ns, duration_s = data.started_ns[0], data.duration_s[0]
+    for number in range(first, first + count):
+        at, row = number % truth.held.shape[0], number % moments.time_ns.size
+        now_ns = data.start_ns + (number + 1) * PERIOD_NS
         tip, before = moments.tip[row], moments.tip[row - 1]
-        tip_in_hull(model, limb, truth.coordinates[at], poses_out, tip)
+        tip_in_hull(data.model, limb, truth.coordinates[at], data.poses, tip)
         square = 0.0
         for i in range(3):
             square += (tip[i] - before[i]) ** 2
@@ -83,7 +85,7 @@ def note_moments(
         moments.time_ns[row] = now_ns
         moments.speed[row] = np.sqrt(square) / _STEP_S
         moments.held[row] = truth.held[at, limb] >= 0
-        moments.answer[row] = answer
+        moments.answer[row] = data.answer[0]
         moments.begun[row] = started_ns != NEVER and since_s >= 0.0
         moments.over[row] = started_ns != NEVER and since_s >= duration_s
 
@@ -122,16 +124,23 @@ class TaskWatch:
         self._judging: PressingHand | None = None
         if isinstance(hand, PressingHand) and len(task.pads) == 2:
             self._judging = hand
-        self._ticks = trial.ticks
-        self._row(self._ticks - 1)[:] = limb_tip(
-            trial.model, task.limb, trial.true_pose
-        )
         start, stop = trial.model.limb_segment_start[task.limb : task.limb + 2]
-        self._parts = bound(trial.model), task.limb, bound(truth)
-        self._out = Bound(self.run.moments), np.zeros((int(stop - start) + 1, 4, 4))
-        self._note = bind(
-            note_moments, *self._parts, 0, 0, 0, 0, 0, math.inf, *self._out
+        self._data = _WatchData(
+            model=trial.model,
+            limb=task.limb,
+            start_ns=START_NS,
+            truth=truth,
+            answer=np.array([-1]),
+            started_ns=np.array([NEVER]),
+            duration_s=np.array([math.inf]),
+            moments=self.run.moments,
+            poses=np.zeros((int(stop - start) + 1, 4, 4)),
         )
+        self._bound = Bound(self._data)
+        self._note = bind(note_moments, self._bound, 0, 0)
+        self._ticks = trial.ticks
+        tip = limb_tip(trial.model, task.limb, trial.true_pose)
+        self._tip_in(self._ticks - 1)[:] = tip
 
     def take(self) -> int:
         """Note the ticks that the trial has done since in `run.moments`.
@@ -141,39 +150,29 @@ class TaskWatch:
         Returns:
             How many; those before the last 256 are left out.
         """
-        trial, last = self._trial, self._ticks
-        stop = self._ticks = trial.ticks
-        first = max(last, stop - _MOST)
-        if first > last:
-            self._row(first - 1)[:] = self._row(last - 1)
-        answer = None if self._judging is None else self._judging.answer
-        started_ns, duration_s = self._reference()
-        count = stop - first
-        self._note(
-            *self._parts,
-            first,
-            count,
-            trial.now_ns - (count - 1) * PERIOD_NS,
-            -1 if answer is None else answer,
-            started_ns,
-            duration_s,
-            *self._out,
-        )
-        return count
+        first, stop = self._ticks, self._trial.ticks
+        if stop - first > _MOST:
+            first = stop - _MOST
+            self._tip_in(first - 1)[:] = self._tip_in(self._ticks - 1)
+        if self._task.curve is not None:
+            self._note_reference()
+        elif self._judging is not None and self._judging.answer is not None:
+            self._data.answer[0] = self._judging.answer
+        self._note(self._bound, first, stop - first)
+        self._ticks = stop
+        return stop - first
 
-    def _row(self, number: int) -> FloatArray:
+    def _tip_in(self, number: int) -> FloatArray:
         """View the tip (3,) in one millisecond [m]."""
         tip: FloatArray = self.run.moments.tip[number % MOMENTS]
         return tip
 
-    def _reference(self) -> tuple[int, float]:
-        """When it set out along the path [ns], and how long it is on its way [s]."""
-        curve, goals = self._task.curve, self._goals
-        if curve is None:
-            return NEVER, math.inf
+    def _note_reference(self) -> None:
+        """Note when it set out along the path, and how long it is on its way."""
+        task, goals = self._task, self._goals
         started_ns = path_started_ns(self._trial, goals)
-        if started_ns is None:
-            return NEVER, math.inf
+        self._data.started_ns[0] = NEVER if started_ns is None else started_ns
         if goals is not None:
-            return started_ns, 0.0 if goals.path_over else math.inf
-        return started_ns, curve.length / self._task.speed
+            self._data.duration_s[0] = 0.0 if goals.path_over else math.inf
+        elif task.curve is not None:
+            self._data.duration_s[0] = task.curve.length / task.speed

@@ -38,7 +38,7 @@ from app.study.factorial.surroundings import harder, scene_of
 from app.study.factorial.trace import TraceLog
 from app.study.setup_record import record_setup
 from app.study.task_goals import TaskGoals
-from app.study.task_judges import Judge, ReachJudge
+from app.study.task_judges import ReachJudge
 from app.study.task_truth import Verdict
 from app.study.task_watch import TaskWatch, path_started_ns
 from app.study.trial import START_NS, Trial
@@ -126,6 +126,7 @@ def _drive(
         goals = TaskGoals(trial, task, lambda: screen.shown)
     watch = TaskWatch(trial, round_trip, goals)
     run, log = watch.run, TraceLog(trial, watch)
+    judge = run.judge
     packets: list[PacketRecord] = []
     trial.packets = packets
     trips: list[float] = []
@@ -140,14 +141,14 @@ def _drive(
         count = run.take(tick, min(watch.take(), last_tick - tick))
         log.take(count)
         tick += count
-        screen.step(START_NS + tick * PERIOD_NS, run.judge)
+        if isinstance(judge, ReachJudge):
+            screen.step(START_NS + tick * PERIOD_NS, judge)
         if tick % _TRIP_PERIOD == 0:
             trips.append(1e-3 * float(trial.health.rtt_ms[0]))
         verdict = run.verdict
         if verdict is Verdict.RUNNING and tick >= last_tick:
             verdict = Verdict.TIMEOUT
     trace = log.close()
-    judge = run.judge
     hits_ns = judge.hits_ns if isinstance(judge, ReachJudge) else []
     zero_ns = trace.clock_zero_ns
     end_ns = zero_ns + round(trace.time_s[-1] * NS_PER_S)
@@ -211,9 +212,7 @@ class _Screen:
         ):
             operator.hand.held_shown = False
 
-    def step(self, now_ns: int, judge: Judge) -> None:
-        if not isinstance(judge, ReachJudge):
-            return
+    def step(self, now_ns: int, judge: ReachJudge) -> None:
         if self.shown < judge.hits:
             hits_ns = judge.hits_ns[self.shown :]
             self.shown += sum(now_ns >= at_ns + self._delay_ns for at_ns in hits_ns)

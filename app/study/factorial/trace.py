@@ -11,42 +11,19 @@ from typing import Any
 import numpy as np
 
 from app.control.loop import PERIOD_NS
-from app.control.mailbox import Layout
 from app.link.packets import Direction
-from app.messages import StationMode, StationState, state_shapes
+from app.study.factorial.trace_rows import SPANS, WIDTH, allocate_rows, write_rows
 from app.study.task_truth import MOMENTS
 from app.study.task_watch import TaskWatch
 from app.study.trial import START_NS, Trial
+from models.bound import Bound, bind
 from models.numerics import FloatArray, IntArray
 
 __all__ = ["PERIOD_S", "TraceLog", "TrialTrace", "trace_table"]
 
 PERIOD_S = 1e-3
-_BLOCK = 256  # milliseconds whose columns are made at once; half of `MOMENTS`
-_COLUMNS = {
-    "time_s": 1,
-    "tip": 3,  # true
-    "hand": 3,  # where the operator wants the tip
-    "shown": 3,  # the local model's tip
-    "force_hand": 3,  # that the hand pushes with
-    "force_tip": 3,  # that the tip pushes with, true
-    "force_limb": 3,  # that the whole limb pushes with, true
-    "force_told": 3,  # that the tip pushes with, as the station has heard
-    "object": 3,  # place of the object, NaN where there is none
-    "port_energy": 1,
-    "injected_energy": 1,
-    "mismatch": 1,
-    "surface_stiffness": 1,  # as rendered, NaN while none is known
-    "surface_point": 3,
-    "surface_normal": 3,
-    "driving": 1,
-    "held": 1,
-}
-_SPANS: dict[str, slice] = {}
-_WIDTH = 0
-for _name, _size in _COLUMNS.items():
-    _SPANS[_name] = slice(_WIDTH, _WIDTH + _size)
-    _WIDTH += _size
+_TOGETHER = 32  # milliseconds that are written at once
+_BLOCK = 256  # that are kept in one part
 
 
 class TrialTrace:
@@ -83,9 +60,8 @@ class TrialTrace:
         self._table = table
         self.applied = applied
         self.clock_zero_ns = clock_zero_ns
-        for name, span in _SPANS.items():
-            column = table[:, span]
-            setattr(self, name, column[:, 0] if _COLUMNS[name] == 1 else column)
+        for name, span in SPANS.items():
+            setattr(self, name, _column(table, span))
 
     def __len__(self) -> int:
         """Return the number of milliseconds."""
@@ -110,11 +86,16 @@ class TrialTrace:
         """Return single-precision columns of every so many milliseconds, by name."""
         rows = self._table[::every].astype(np.float32)
         kept: dict[str, Any] = {
-            name: rows[:, span] if _COLUMNS[name] > 1 else rows[:, span][:, 0]
-            for name, span in _SPANS.items()
+            name: _column(rows, span) for name, span in SPANS.items()
         }
         zero = np.array([self.clock_zero_ns])
         return kept | {"applied_ns": self.applied, "clock_zero_ns": zero}
+
+
+def _column(table: Any, span: slice) -> Any:
+    """View a column, (n,) or (n, 3)."""
+    column = table[:, span]
+    return column[:, 0] if column.shape[1] == 1 else column
 
 
 def trace_table(count: int, columns: Mapping[str, FloatArray]) -> FloatArray:
@@ -124,8 +105,8 @@ def trace_table(count: int, columns: Mapping[str, FloatArray]) -> FloatArray:
         count: number of milliseconds n.
         columns: all of them, by name.
     """
-    table = np.zeros((count, _WIDTH))
-    for name, span in _SPANS.items():
+    table = np.zeros((count, WIDTH))
+    for name, span in SPANS.items():
         table[:, span] = columns[name].reshape(count, -1)
     return table
 
@@ -136,15 +117,24 @@ class TraceLog:
     def __init__(self, trial: Trial, watch: TaskWatch) -> None:
         """Begin empty; `watch` judges the trial."""
         self._trial, self._limb = trial, watch.limb
-        self._moments = watch.run.moments
         trial.witness = self
         self._zero_ns = trial.now_ns
-        self._ticks = trial.ticks
+        self._ticks = trial.ticks  # that are kept, or written, or left out
+        self._count = 0  # that are to be written
+        self._row = 0  # that have been, in the table
         self._full: list[FloatArray] = []
-        layout = Layout(StationState, state_shapes(trial.model))
-        self._first_word = {name: first for name, first, _ in layout.describe()}
-        self._count = 0  # ticks of which no columns are made yet
-        self._given: list[tuple[int, bool]] = []  # so many of them: was there a goal
+        self._data = allocate_rows(
+            trial.model,
+            watch.limb,
+            watch.run.moments,
+            _BLOCK + MOMENTS,
+            touches=trial.core.surroundings is not None,
+        )
+        self._bound, states = Bound(self._data), trial.states(self._ticks)[0]
+        self._write_rows = bind(
+            write_rows, self._bound, states, states.view(np.float64), 0, 0, False
+        )
+        self._given = False
         self._force_told = self._heard_force()
         self._heard: list[tuple[int, FloatArray]] = []
         self._applied: list[tuple[int, int]] = []
@@ -172,76 +162,49 @@ class TraceLog:
             count: all that the watch has taken, 256 at most, or the first of them where
                 the rest shall not be kept.
         """
-        self._given.append((count, self._trial.exchange.goals.newest is not None))
+        given = self._trial.exchange.goals.newest is not None
+        if given is not self._given:
+            self._write()
+            self._given = given
         self._count += count
-        if self._count >= _BLOCK:
-            self._full.append(self._columns())
+        if self._count >= _TOGETHER:
+            self._write()
 
-    def _columns(self) -> FloatArray:
-        """Make the table (n, columns) of the ticks that have none yet."""
-        first, count = self._ticks, self._count
-        now, rows = self._moments, np.arange(first, first + count) % MOMENTS
-        self._states = np.concatenate(self._trial.states(first))[:count]
-        around = self._trial.core.surroundings
-        times_ns = now.time_ns[rows]
-        known = self._integers("surface_known", self._limb) != 0
-        armed = self._integers("mode") == StationMode.ARMED
-        counts, given = zip(*self._given, strict=True)
-        driven = (self._integers("active_source") >= 0) | np.repeat(given, counts)
-        columns = {
-            "time_s": 1e-3 * ((times_ns - START_NS) // PERIOD_NS),
-            "tip": now.tip[rows],
-            "hand": self._vectors("target_position", self._limb),
-            "shown": self._vectors("tip_model", self._limb),
-            "force_hand": self._vectors("force_hand"),
-            "force_tip": np.zeros((count, 3))
-            if around is None
-            else -now.tip_force[rows],
-            "force_limb": -now.force[rows],
-            "force_told": self._told(times_ns),
-            "object": now.place[rows],
-            "port_energy": self._numbers("port_energy"),
-            "injected_energy": self._numbers("injected_energy"),
-            "mismatch": self._numbers("mismatch"),
-            "surface_stiffness": np.where(
-                known, self._numbers("surface_stiffness"), np.nan
-            ),
-            "surface_point": self._vectors("surface_point", self._limb),
-            "surface_normal": self._vectors("surface_normal", self._limb),
-            "driving": armed & driven,
-            "held": now.held[rows],
-        }
-        self._ticks, self._count, self._given = first + count, 0, []
-        return trace_table(count, columns)
+    def _write(self) -> None:
+        """Write what is to be kept into the table, and keep the table if it is full."""
+        for rows in self._trial.states(self._ticks):
+            kept = rows[: self._count]
+            numbers = kept.view(np.float64)
+            self._write_rows(
+                self._bound, kept, numbers, self._ticks, self._row, self._given
+            )
+            self._ticks += len(kept)
+            self._row += len(kept)
+            self._count -= len(kept)
+        if self._row >= _BLOCK:
+            self._keep()
 
-    def _told(self, times_ns: IntArray) -> FloatArray:
-        """Return the force (n, 3) that the station had heard of at times [N]."""
-        forces = np.array([self._force_told, *(force for _, force in self._heard)])
+    def _keep(self) -> None:
+        """Keep what the table holds, with the force that the station had heard of."""
+        table, forces = self._data.table[: self._row].copy(), [self._force_told]
+        ticks = np.arange(self._ticks - self._row, self._ticks) + 1
         heard_ns = np.array([at_ns for at_ns, _ in self._heard], dtype=np.int64)
-        newest = np.searchsorted(heard_ns, times_ns, side="right")
-        self._force_told = forces[newest[-1]]
-        del self._heard[: newest[-1]]
-        told: FloatArray = forces[newest]
-        return told
-
-    def _integers(self, name: str, index: int = 0) -> IntArray:
-        """One whole number (n,) of a field of the station's state."""
-        return self._states[:, self._first_word[name] + index]
-
-    def _numbers(self, name: str) -> FloatArray:
-        """The limb's number (n,) in a field of the station's state."""
-        return self._integers(name, self._limb).view(np.float64)
-
-    def _vectors(self, name: str, index: int = 0) -> FloatArray:
-        """One vector (n, 3) of a field of the station's state."""
-        first = self._first_word[name] + 3 * index
-        return self._states[:, first : first + 3].view(np.float64)
+        forces += [force for _, force in self._heard]
+        newest = np.searchsorted(
+            heard_ns, START_NS + ticks * PERIOD_NS, side="right"
+        ).tolist()
+        table[:, SPANS["force_told"]] = np.array(forces)[newest]
+        if newest:
+            self._force_told = forces[newest[-1]]
+            del self._heard[: newest[-1]]
+        self._full.append(table)
+        self._row = 0
 
     def close(self) -> TrialTrace:
         """Return the whole trace."""
-        if self._count:
-            self._full.append(self._columns())
-        table = np.concatenate([np.zeros((0, _WIDTH)), *self._full])
+        self._write()
+        self._keep()
+        table = np.concatenate(self._full)
         end_ns = START_NS + self._ticks * PERIOD_NS
         kept = [entry for entry in self._applied if entry[0] <= end_ns]
         applied = np.array(kept, dtype=np.int64).reshape(-1, 2)
