@@ -5,11 +5,14 @@ import math
 import numpy as np
 import pytest
 
+from app.config.robot import build_robot_model, load_robot
 from app.control.loop import PERIOD_NS
+from app.control.mailbox import Layout
 from app.link.packets import Direction
-from app.messages import StationMode
+from app.messages import StationMode, StationState, state_shapes
 from app.study.factorial.trace import TraceLog
-from app.study.task_truth import MOMENTS
+from app.study.factorial.trace_rows import SPANS, allocate_rows, write_rows
+from app.study.task_truth import MOMENTS, allocate_moments
 from app.study.task_watch import TaskWatch
 from app.study.trial import START_NS, Trial
 from app.study.trial_setup import TrialSetup
@@ -51,6 +54,12 @@ def test_every_column_is_of_its_own_millisecond() -> None:
                 "port_energy": state.port_energy[limb],
                 "injected_energy": state.injected_energy[limb],
                 "mismatch": state.mismatch[limb],
+                "surface_stiffness": state.surface_stiffness[limb]
+                if state.surface_known[limb]
+                else np.nan,
+                "surface_point": state.surface_point[limb].copy(),
+                "object": np.full(3, np.nan),
+                "held": 0.0,
                 "surface_normal": state.surface_normal[limb].copy(),
                 "driving": float(
                     state.mode[0] == StationMode.ARMED and state.active_source[0] >= 0
@@ -126,6 +135,18 @@ def test_a_force_counts_from_the_millisecond_in_which_it_is_heard() -> None:
     trace = log.close()
     trial.finish()
     assert trace.force_told[:, 2].tolist() == [0.0, 1.0, 1.0, 2.0, 2.0]
+
+
+def test_driving_is_armed_with_a_hand_or_a_goal() -> None:
+    model = build_robot_model(load_robot("rov-arm"))
+    rows = allocate_rows(model, 0, allocate_moments(), 4, touches=False)
+    words = Layout(StationState, state_shapes(model)).words
+    states = np.zeros((4, words), dtype=np.int64)
+    states[:, rows.mode] = [StationMode.ARMED, StationMode.ARMED, 0, 0]
+    states[:, rows.source] = [2, -1, 2, -1]
+    for given, wanted in ((False, [1, 0, 0, 0]), (True, [1, 1, 0, 0])):
+        write_rows(rows, states, states.view(np.float64), 0, 0, given)
+        assert rows.table[:, SPANS["driving"]].ravel().tolist() == wanted
 
 
 def test_nothing_taken_is_an_empty_trace() -> None:
