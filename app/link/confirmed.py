@@ -48,7 +48,7 @@ class Confirmed:
             The limbs of which it tells something new.
         """
         schema = self._schema
-        full = math.isfinite(frame.coordinates.sum())
+        full = math.isfinite(sum(frame.coordinates.ravel().tolist()))
         one = frame.limb != WHOLE_ROBOT
         if full and not one and generated_ns >= max(self.generated_ns.tolist()):
             self.generated_ns[:], self.command_ns[:] = generated_ns, command_ns

@@ -355,4 +355,4 @@ class Reporter:
         """What a frame of these limbs tells of tensions [N]; None = not all finite."""
         schema = self._codec.schema
         told = tension[schema.tendons(limbs[0])] if len(limbs) == 1 else tension
-        return told if math.isfinite(told.dot(told)) else None
+        return told if math.isfinite(sum(told.tolist())) else None

@@ -174,7 +174,7 @@ class Exchange:
     def _grip(self, state: StationState) -> GripTold | None:
         """The driven limb's grip, once it was ever closed."""
         limb = state.selected_limb.item()
-        closure = state.grip[limb].item()
+        closure = state.grip.item(limb)
         if closure > 0.0:
             self._gripped[limb] = True
         return GripTold(limb, closure) if self._gripped[limb] else None
