@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.registry import CPUDispatcher
+from numba.core.types.misc import unliteral
 from numpy.typing import NDArray
 
 from models.bound import bound
@@ -82,12 +83,23 @@ def _compile(
         no_cfunc_wrapper=True,
         _nrt=False,
     )(function)
-    if for_python:
-        compiled.__class__ = _CalledFromPython
+    compiled.__class__ = _CalledFromPython if for_python else _Kernel
     return cast("_Function", compiled)
 
 
-class _CalledFromPython(CPUDispatcher):  # type: ignore[misc]
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel that is compiled for the types of constants, not for each value.
+
+    Where it is inlined, the compiler of machine code sees the value all the same.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what a kernel that calls this one with these types needs of it."""
+        named = {name: unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(unliteral, args)), named)
+
+
+class _CalledFromPython(_Kernel):
     """A kernel that binds the named tuples it is called with."""
 
     def __call__(self, *arguments: Any) -> Any:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.cache import kernel_cache_folder
-from models.numerics import cholesky_solve
+from models.numerics import cholesky_solve, inner_kernel, kernel
 
 _ROOT = Path(__file__).resolve().parents[3]
 _CHECKER = _ROOT / "scripts" / "check_kernels.py"
@@ -42,6 +42,21 @@ def test_cholesky_reads_only_the_leading_block():
 @pytest.mark.parametrize("pivot", [0.0, -1.0, np.nan, np.inf])
 def test_cholesky_tells_of_a_bad_pivot(pivot):
     assert cholesky_solve(np.diag([1.0, pivot]), np.ones(2), 2) == 1
+
+
+@inner_kernel
+def half_or_whole(value: float, whole: bool, count: int) -> float:
+    return count * (value if whole else 0.5 * value)
+
+
+@kernel
+def sum_of_both(value: float) -> float:
+    return half_or_whole(value, True, 1) + half_or_whole(value, False, 3)
+
+
+def test_a_kernel_is_compiled_once_for_all_constants():
+    assert sum_of_both(2.0) == 5.0
+    assert len(half_or_whole.signatures) == 1
 
 
 def test_the_cache_folder_carries_a_digest_of_the_sources(monkeypatch, tmp_path):
