@@ -77,13 +77,11 @@ def build_leg_model(
     if not rigid:
         message = "pose_leg_to_body is not a rigid pose: check its rotation"
         raise ValueError(message)
-    links = np.array(np.broadcast_to(np.asarray(link, np.float64), (count, 4)))
+    links = np.broadcast_to(np.asarray(link, np.float64), (count, 4)).copy()
     if not (np.all(np.isfinite(links)) and np.all(links[:, 2:] > 0.0)):
         message = f"link is {links.tolist()} m; femur and tibia need a length above 0"
         raise ValueError(message)
-    ranges = np.array(
-        np.broadcast_to(np.asarray(joint_range, np.float64), (count, 3, 2))
-    )
+    ranges = np.broadcast_to(np.asarray(joint_range, np.float64), (count, 3, 2)).copy()
     width = ranges[..., 1] - ranges[..., 0]
     if not np.all((width >= 0.0) & (width <= 2.0 * np.pi)):
         message = f"joint_range widths are {width.tolist()} rad; allowed are 0 to 2 pi"

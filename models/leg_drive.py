@@ -104,7 +104,7 @@ def build_leg_drives(
             raise ValueError(message)
         return full
 
-    ranges = np.array(np.broadcast_to(np.asarray(joint_range, np.float64), (size, 2)))
+    ranges = np.broadcast_to(np.asarray(joint_range, np.float64), (size, 2)).copy()
     if not np.all(ranges[:, 0] <= ranges[:, 1]):
         message = f"joint_range is {ranges.tolist()}; give the least angle first"
         raise ValueError(message)

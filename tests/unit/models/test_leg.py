@@ -358,6 +358,15 @@ def test_jacobian_of_all_legs_against_central_differences():
         assert np.abs(jacobian[:, :, k] - rate).max() < _DIFFERENCE
 
 
+@pytest.mark.parametrize("each", [(), (6,)])
+def test_what_all_legs_share_is_laid_out_as_what_each_has(each):
+    """Or every kernel would be compiled for both."""
+    link = np.broadcast_to(LINK, (*each, *LINK.shape))
+    joint_range = np.broadcast_to(JOINT_RANGE, (*each, *JOINT_RANGE.shape))
+    model = build_leg_model(link, joint_range, mounts())
+    assert all(array.flags.c_contiguous for array in model)
+
+
 def test_narrowed_ranges():
     narrow = narrow_joint_range(_LEGS, 0.1)
     assert np.allclose(narrow.joint_range[..., 0], _LEGS.joint_range[..., 0] + 0.1)
