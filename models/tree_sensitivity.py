@@ -333,10 +333,12 @@ def step_sensitivity(
     for d in range(size):
         sensitivity.velocity[d] = data.velocity[d]
     sensitivity.work.corrects[0] = 2
-    status = _step_stage(model, period, 0, data, work, sensitivity)
-    if status == -1:
-        for stage in range(1, 3):
-            status = _step_stage(model, period, stage, data, work, sensitivity)
+    status, stage, stages = TREE_OK, 0, 1
+    while stage < stages:  # one call: it is compiled where it is called
+        status = _step_stage(model, period, stage, data, work, sensitivity)
+        if stage == 0 and status == -1:
+            stages = 3
+        stage += 1
     work.corrects[0] = 0
     for d in range(size):
         data.velocity[d] = sensitivity.velocity[d]
