@@ -133,13 +133,17 @@ def warm_up_robot_side() -> None:
 def warm_up_contact() -> None:
     """Compile what a robot among obstacles needs more (in a process of its own)."""
     from app.config.link import link_names, load_link
-    from app.config.robot import load_robot, robot_names
+    from app.config.robot import build_robot_model, load_robot, robot_names
     from app.config.scene import load_scene
     from app.robot.core import RobotCore
-    from app.robot.plant import PlantMismatch
+    from app.robot.plant import Plant, PlantMismatch
+    from app.robot.surroundings import Surroundings
 
     robot, link = load_robot(robot_names()[0]), load_link(link_names()[0])
-    RobotCore(robot, link, PlantMismatch(), 0, scene=load_scene(_TOUCHED))
+    model, scene = build_robot_model(robot), load_scene(_TOUCHED)
+    # First what is its own alone: the robot's side is there by then, and is loaded.
+    Plant(model, PlantMismatch(), 0, surroundings=Surroundings(scene, robot, model))
+    RobotCore(robot, link, PlantMismatch(), 0, scene=scene)
 
 
 def warm_up(console: Console, *, contact: bool) -> None:
