@@ -6,7 +6,6 @@ P002-020 are the facts of the paper that a test reproduces.
 
 import math
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from models.arc import arc_pose
 from models.chain import chain_frames, chain_joints, limb_sections
 from models.conventions import emet_direction, torsion_free_direction
 from models.limb import build_limb_model, limb_frames
+from models.numerics import kernel
 
 _EXACT = 1e-12
 
@@ -188,16 +188,16 @@ def test_emets_directions_describe_the_same_limb(theta, phi):
     assert np.allclose(np.exp(1j * back), np.exp(1j * np.array(phi)), atol=_EXACT)
 
 
-@numba.njit(error_model="numpy")
-def _many_frames(delta_x, delta_y, length, sections, pose, point, tip):
+@kernel
+def many_frames(delta_x, delta_y, length, sections, pose_out, point_out, tip_out):
     for i in range(delta_x.size):
-        chain_frames(delta_x[i], delta_y[i], length[i], sections, pose)
+        chain_frames(delta_x[i], delta_y[i], length[i], sections, pose_out)
         for k in range(sections + 1):
             for j in range(3):
-                point[i, k, j] = pose[k, j, 3]
+                point_out[i, k, j] = pose_out[k, j, 3]
         for j in range(3):
             for k in range(3):
-                tip[i, j, k] = pose[sections, j, k]
+                tip_out[i, j, k] = pose_out[sections, j, k]
 
 
 @pytest.mark.parametrize(("sections", "number"), [(1, 25_000), (10, 75_000)])
@@ -212,7 +212,7 @@ def test_a_hundred_thousand_shapes(sections, number):
     length = generator.uniform(0.05, 1.0, number)
     point = np.empty((number, sections + 1, 3))
     tip = np.empty((number, 3, 3))
-    _many_frames(
+    many_frames(
         theta * np.cos(phi), theta * np.sin(phi), length, sections,
         np.empty((sections + 1, 4, 4)), point, tip,
     )  # fmt: skip

@@ -61,7 +61,7 @@ def test_slope_of_the_least_extension() -> None:
 def tip(model, coordinates):
     poses = np.zeros((len(coordinates) + 1, 4, 4))
     limb_poses(model, 0, coordinates, poses)
-    return poses[-1, :3, 3]
+    return poses[-1, :3, 3].copy()
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -44,7 +44,7 @@ def test_root_and_shell_exchange_momentum_exactly():
     for n in range(400):
         before = momentum()
         mantle_terms(
-            model, data, surge, 15 * triangle(n * period, 0.66), 0, period, work
+            model, data, surge, 15 * triangle(n * period, 0.66), 0.0, period, work
         )
         change = period * work.effective[0] / (mass + work.effective[1])
         mantle_finish(model, change, period, data, work)
@@ -69,7 +69,8 @@ def _free_rates(model, mass):
     shape = model.rest_position.shape
     size = model.rest_position.size
 
-    def rates(_, y, hoop=0.0):
+    def rates(_, state, hoop=0.0):
+        y = np.ascontiguousarray(state)  # kernels are compiled for such alone
         velocity = y[size : 2 * size].reshape(shape)
         out = np.zeros(shape)
         position = y[:size].reshape(shape)

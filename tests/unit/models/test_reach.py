@@ -5,7 +5,6 @@ Tolerances: 1e-9 m of a cold solution, position and direction together; limits h
 second, of which the damping is the cause. Derivatives to 1e-8 (central, step 1e-5).
 """
 
-import numba
 import numpy as np
 import pytest
 
@@ -18,6 +17,7 @@ from models.limited_step import (
     linearise,
     solve_limited_step,
 )
+from models.numerics import kernel
 from models.obstacle import build_obstacle_model
 from models.posture import reach_posture
 from models.reach import (
@@ -368,13 +368,13 @@ def test_outcomes_in_words():
 # -- warm ------------------------------------------------------------------------------
 
 
-@numba.njit(error_model="numpy")
-def _follow(model, goals, pointing, period, data, at, status, commands):
+@kernel
+def follow(model, goals, pointing, period, data, at_out, status_out, commands_out):
     for m in range(goals.shape[0]):
-        status[m] = reach_step(model, goals[m], pointing, period, data, at)
-        for k in range(at.shape[0]):
+        status_out[m] = reach_step(model, goals[m], pointing, period, data, at_out)
+        for k in range(at_out.shape[0]):
             for j in range(3):
-                commands[m, k, j] = at[k, j]
+                commands_out[m, k, j] = at_out[k, j]
 
 
 class _Run:
@@ -385,7 +385,7 @@ class _Run:
         self.status = np.zeros(len(goals), dtype=np.int64)
         self.commands = np.empty((len(goals), 3, 3))
         at = start.copy()
-        _follow(_MODEL, goals, pointing, _PERIOD, data, at, self.status, self.commands)
+        follow(_MODEL, goals, pointing, _PERIOD, data, at, self.status, self.commands)
         _assert_inside(_LIMB, self.commands)
         step = np.diff(self.commands, axis=0)
         rate = np.hypot(step[..., 0], step[..., 1])
