@@ -4,12 +4,14 @@ URSULA's arm presses a wall with model mediation, over a link that carries fifty
 a second each way and over one that carries one: after the first contact all that a
 session has is at work, and the difference is the price of the frames. What is compared
 is the processor time of a simulated second, of which the compiled kernels of the two
-1 kHz loops are the least that is possible; and the time of two trials on two cores
-beside that of one.
+1 kHz loops are the least that is possible; that of one in a study, where the trial is
+judged and traced as it runs; and the time of two trials on two cores beside that of
+one.
 """
 
 import multiprocessing
 import time
+from collections.abc import Callable
 from multiprocessing.synchronize import Barrier
 from queue import Queue
 
@@ -18,6 +20,9 @@ from bench_record import Record, record
 from rich.console import Console
 
 from app.operator.presser import PressingHand
+from app.study.factorial.trace import TraceLog
+from app.study.task_truth import Verdict
+from app.study.task_watch import TaskWatch
 from app.study.trial import Trial
 from app.study.trial_setup import TrialSetup
 
@@ -25,6 +30,7 @@ __all__ = ["bench_trial"]
 
 _INTO_CONTACT, _TICKS, _ROUNDS = 20_000, 1000, 40  # a shared host is quiet in some
 _FELT = 0.2  # N
+_JUDGED = 4  # ticks at once, as a study does
 _TURNS = 3
 _PER_CORE = 20.0  # simulated seconds a second
 _SCALING = 1.8
@@ -54,12 +60,20 @@ def _check_contact(trial: Trial) -> None:
         raise RuntimeError(f"The tip is not on the wall: {force:.2f} N are felt.")
 
 
-def _clocked(trial: Trial) -> tuple[float, float]:
-    """Return the least processor and wall time of a simulated second [s]."""
+def _clocked(
+    trial: Trial, advance: Callable[[int], None] | None = None
+) -> tuple[float, float]:
+    """Return the least processor and wall time of a simulated second [s].
+
+    Args:
+        trial: in contact.
+        advance: does so many ticks of it; None: nothing else is done beside them.
+    """
+    advance = advance or trial.run
     best = [float("inf"), float("inf")]
     for _ in range(_ROUNDS):
         began = time.process_time(), time.perf_counter()
-        trial.run(_TICKS)
+        advance(_TICKS)
         took = time.process_time() - began[0], time.perf_counter() - began[1]
         _check_contact(trial)
         best = [min(old, new) for old, new in zip(best, took, strict=True)]
@@ -119,10 +133,39 @@ def _simulated(link: str) -> Record:
     )
 
 
+def _studied(link: str) -> Record:
+    """Measure a simulated second of a study's trial.
+
+    Raises:
+        RuntimeError: the task has ended: no more was judged.
+    """
+    trial = _pressing(link)
+    watch = TaskWatch(trial, 0.0)
+    log = TraceLog(trial, watch)
+
+    def advance(ticks: int) -> None:
+        for tick in range(trial.ticks, trial.ticks + ticks, _JUDGED):
+            trial.run(_JUDGED)
+            log.take(watch.run.take(tick, watch.take()))
+
+    processor_s, _ = _clocked(trial, advance)
+    trial.finish()
+    if watch.run.verdict is not Verdict.RUNNING:
+        raise RuntimeError(f"The task has ended: {watch.run.verdict.value}.")
+    return record(
+        f"a simulated second of a study, the same, judged and traced, {link}",
+        1e3 * processor_s,
+        "ms",
+        1e3 / _PER_CORE,
+        f"{1.0 / processor_s:.1f} simulated seconds a second and core, goal "
+        f"{_PER_CORE:g}",
+    )
+
+
 def bench_trial(console: Console) -> list[Record]:
-    """Measure both; takes two or three minutes."""
+    """Measure all; takes two or three minutes."""
     console.print("Trials on the virtual clock, one and then two at a time")
-    simulated = [_simulated(link) for link in _LINKS]
+    simulated = [_simulated(link) for link in _LINKS] + [_studied(_LINKS[0])]
     turns = [(_together(1), _together(2)) for _ in range(_TURNS)]
     alone, both = map(min, zip(*turns, strict=True))  # a shared host slows either
     return [
