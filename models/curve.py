@@ -14,11 +14,9 @@ from models.numerics import FloatArray, inner_kernel
 __all__ = [
     "Curve",
     "build_curve",
-    "curve_distance",
     "curve_foot",
     "curve_nearest",
     "curve_point",
-    "curve_progress",
 ]
 
 
@@ -72,16 +70,6 @@ def curve_nearest(curve: Curve, place: FloatArray) -> tuple[float, float]:
     gaps = np.linalg.norm(starts + shares[:, None] * steps - place, axis=1)
     k = int(np.argmin(gaps))
     return float(gaps[k]), float(curve.arc[k] + shares[k] * np.sqrt(squares[k]))
-
-
-def curve_distance(curve: Curve, place: FloatArray) -> float:
-    """Return the distance from a (3,) place to the nearest point of the curve [m]."""
-    return curve_nearest(curve, place)[0]
-
-
-def curve_progress(curve: Curve, place: FloatArray) -> float:
-    """Return the arc length of the curve's point nearest to a (3,) place [m]."""
-    return curve_nearest(curve, place)[1]
 
 
 @inner_kernel

@@ -107,12 +107,12 @@ class Trial:
                 f"{', '.join(SCRIPTED_NAMES)}."
             )
         settings, scene = setup.load_link(), setup.load_scene()
-        parameters = setup.load_robot()
+        parameters = setup.load_robot(scene)
         model = build_robot_model(parameters)
         seed = setup.seed
         seeds = setup.seeds or TrialSeeds.same(seed)
         self._model = model
-        self.task = setup.place_task()
+        self.task = setup.place_task(parameters)
         self._hands = hands
         self.operator: ScriptedOperator | None = None
         if hands is None:

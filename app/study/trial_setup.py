@@ -77,22 +77,22 @@ class TrialSetup:
         scene = self.scene or self.task_scene
         return load_scene(scene) if isinstance(scene, str) else scene
 
-    def load_robot(self) -> RobotParameters:
-        """Return the robot's parameters, in the posture that its scene asks for.
+    def load_robot(self, scene: SceneParameters) -> RobotParameters:
+        """Return the robot's parameters, in the posture that a scene asks for.
 
         Raises:
-            ConfigError: robot or scene is wrong.
+            ConfigError: the robot is wrong, or does not fit the scene.
         """
         robot = self.robot
         robot = load_robot(robot) if isinstance(robot, str) else robot
-        return robot_in_scene(robot, self.load_scene())
+        return robot_in_scene(robot, scene)
 
-    def place_task(self) -> PlacedTask | None:
-        """Return the task, laid out for the robot; None where there is none.
+    def place_task(self, robot: RobotParameters) -> PlacedTask | None:
+        """Return the task, laid out for a robot; None where there is none.
 
         Raises:
             ConfigError: there is no such task or variant, or it is out of reach.
         """
         if self.task is None:
             return None
-        return place_task(load_task(self.task), self.load_robot(), self.variant)
+        return place_task(load_task(self.task), robot, self.variant)

@@ -108,7 +108,7 @@ def test_a_gamepad_drives_the_limb_and_unplugging_it_stops_the_limb(
         assert drove - {-1} == {Source.GAMEPAD}  # a late pad moves nothing meanwhile
         # unplug it in motion
         pad.detach()
-        pump.wait("neutral", lambda: view.state.active_source[0] == -1)
+        pump.wait("neutral", lambda: view.state.active_source[0] == -1, 1.0)
         at_loss = view.state.tip_commanded[0].copy()
         place = _mean_tip(view, 200)
 

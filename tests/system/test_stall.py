@@ -33,7 +33,7 @@ def test_a_console_that_holds_the_gil_stalls_nobody_else(
             lambda: bool(view.state.source_fresh[Source.CONSOLE] == 1), timeout=20_000
         )
         with witness(BELOW_LOOP) as machine:
-            qtbot.wait(200)  # it is there before the stall, and after it
+            qtbot.wait(1000)  # it is there before the stall, and after it
             statistics = view.blocks.statistics
             statistics.refresh()
             overruns = int(statistics.local.overruns[0])

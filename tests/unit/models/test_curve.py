@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from models.curve import build_curve, curve_distance, curve_point, curve_progress
+from models.curve import build_curve, curve_nearest, curve_point
 
 RADIUS = 0.065
 # chords of 1 mm lie s²/8r = 2 µm inside the circle
@@ -31,10 +31,10 @@ def test_length_and_points() -> None:
 def test_distance_and_progress(angle: float, radius: float) -> None:
     place = np.array([radius * math.cos(angle), radius * math.sin(angle), 0.01])
     wanted = math.hypot(radius - RADIUS, 0.01)
-    assert curve_distance(ARC, place) == pytest.approx(wanted, abs=TOLERANCE)
+    assert curve_nearest(ARC, place)[0] == pytest.approx(wanted, abs=TOLERANCE)
     # outside, the corners of the polyline are nearest: half a chord
-    assert curve_progress(ARC, place) == pytest.approx(RADIUS * angle, abs=5e-4)
+    assert curve_nearest(ARC, place)[1] == pytest.approx(RADIUS * angle, abs=5e-4)
 
 
 def test_beyond_an_end_the_end_is_nearest() -> None:
-    assert curve_distance(ARC, np.array([RADIUS, -0.02, 0.0])) == pytest.approx(0.02)
+    assert curve_nearest(ARC, np.array([RADIUS, -0.02, 0.0]))[0] == pytest.approx(0.02)

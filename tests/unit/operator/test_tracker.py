@@ -12,7 +12,7 @@ from app.operator.look import FRAME_HZ
 from app.operator.patience import Patience
 from app.operator.submover import Submover
 from app.operator.tracker import CurveTrack, TrackingHand, crossover
-from models.curve import Curve, build_curve, curve_distance
+from models.curve import Curve, build_curve, curve_nearest
 from models.numerics import FloatArray
 from tests.unit.operator.stage import Screen, act
 
@@ -59,7 +59,7 @@ def test_predicted_paths_are_followed_within_the_success_of_the_task(
     start = task.curve.points[0]
     screen = Screen(round_trip_s, predicted=predicted, start=start)
     robot = track(task.curve, task.speed, screen)
-    errors = np.array([curve_distance(task.curve, place) for place in robot[::6]])
+    errors = np.array([curve_nearest(task.curve, place)[0] for place in robot[::6]])
     assert np.sqrt(np.mean(errors**2)) < 0.006
     assert np.linalg.norm(robot[-1] - task.curve.points[-1]) < 0.005
 
@@ -73,7 +73,7 @@ def test_a_late_display_makes_a_person_slow_but_not_unstable() -> None:
         Screen(1.0, predicted=False, start=task.curve.points[0]),
     ):
         robot = track(task.curve, task.speed, screen)
-        errors.append(max(curve_distance(task.curve, place) for place in robot[::6]))
+        errors.append(max(curve_nearest(task.curve, place)[0] for place in robot[::6]))
     assert errors[1] > 2.0 * errors[0]  # corners are cut
     assert errors[1] < 0.13  # within the circle
 
